@@ -1,0 +1,11 @@
+//! What GPU matrix units compute, bit for bit.
+#![warn(missing_docs)]
+
+pub mod error;
+pub mod format;
+pub mod model;
+pub mod reference;
+
+pub use error::{Error, ErrorCode};
+pub use format::{Format, Overflow, Rounding};
+pub use model::{Arch, Model, Params};
