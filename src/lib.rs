@@ -3,8 +3,10 @@
 
 pub mod error;
 pub mod format;
+pub mod gemm;
 pub mod model;
 pub mod reference;
+mod threads;
 
 pub use error::{Error, ErrorCode};
 pub use format::{Format, Overflow, Rounding};
