@@ -18,7 +18,9 @@ pub fn install<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R, Error> {
                 let pool = ThreadPoolBuilder::new()
                     .thread_name(|i| format!("mfma-{i}"))
                     .build()
-                    .map_err(|e| Error::new(ErrorCode::OutOfMemory, format!("cannot start threads: {e}")))?;
+                    .map_err(|e| {
+                        Error::new(ErrorCode::OutOfMemory, format!("cannot start threads: {e}"))
+                    })?;
                 slot.insert(std::sync::Arc::new(pool)).clone()
             }
         }
