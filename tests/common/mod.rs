@@ -1,10 +1,14 @@
 //! Reading the evidence: test vectors in their text form (see `MFMA_TEST_DATA` in CONTRIBUTING.md).
 #![allow(dead_code)]
 
+mod random;
+
 use std::path::{Path, PathBuf};
 
 use mfma::format::{Class, decode};
 use mfma::{Arch, Format};
+
+pub use random::{Random, seed};
 
 /// The folder of measured and published evidence, if this machine has it.
 pub fn evidence_folder() -> Option<PathBuf> {
