@@ -241,7 +241,7 @@ fn past_the_largest_number() {
         let ulp = largest - list[list.len() - 2].0;
         // Where the next number would be. In a format with an even last encoding the tie stays (E4M3: 464 to 448).
         let middle = largest + ulp / 2.0;
-        let tie_goes_up = list.len() % 2 == 0;
+        let tie_goes_up = list.len().is_multiple_of(2);
         let points = [
             largest.next_up(),
             middle.next_down(),

@@ -10,6 +10,7 @@ mod nvidia;
 mod params;
 
 pub use arch::{ARCHS, Arch, ArchInfo};
+pub use instructions::{Instruction, instructions};
 pub use params::{Conventions, Interleave, Params, Scheme};
 
 use crate::error::{Error, ErrorCode};
@@ -90,9 +91,10 @@ impl Model {
         }
     }
 
-    /// The unit that an instruction of `arch` runs on, by its name in the vendor's instruction set.
+    /// The unit that an instruction of `arch` runs on, by its name in the vendor's instruction set; see
+    /// [`Instruction`] for the names and the shapes.
     pub fn from_instruction(mnemonic: &str, arch: Arch) -> Result<Model, Error> {
-        instructions::find(mnemonic, arch)
+        Instruction::find(mnemonic, arch).map(|instruction| instruction.model())
     }
 
     /// A custom unit.
