@@ -1,12 +1,15 @@
 //! Reading the evidence: test vectors in their text form (see `MFMA_TEST_DATA` in CONTRIBUTING.md).
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
+pub mod evidence;
+pub mod passes;
 mod random;
 
 use std::path::{Path, PathBuf};
 
 use mfma::format::{Class, decode};
-use mfma::{Arch, Format};
+use mfma::model::Conventions;
+use mfma::{Arch, Format, Model};
 
 pub use random::{Random, seed};
 
@@ -33,7 +36,16 @@ pub struct Case {
     pub text: String,
 }
 
-/// An expected encoding, or any NaN.
+impl Case {
+    /// An optional field such as `why=` of the case's line.
+    pub fn field(&self, key: &str) -> Option<&str> {
+        self.text
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix(key))
+    }
+}
+
+/// An expected encoding, or a NaN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expected {
     Bits(u64),
@@ -48,10 +60,20 @@ impl Expected {
         }
     }
 
-    pub fn accepts(self, format: Format, d: u64) -> bool {
+    /// A NaN must be the vendor's: on AMD any with the sign bit set, since its payload has not been measured; on NVIDIA
+    /// the one with all bits but the sign.
+    pub fn accepts(self, model: &Model, d: u64) -> bool {
         match self {
             Expected::Bits(bits) => bits == d,
-            Expected::Nan => decode(format, d).class == Class::Nan,
+            Expected::Nan => {
+                let format = model.output();
+                let sign = format.info().sign_bit();
+                decode(format, d).class == Class::Nan
+                    && match model.params().conventions {
+                        Conventions::Amd => d & sign != 0,
+                        _ => d == sign - 1,
+                    }
+            }
         }
     }
 }
