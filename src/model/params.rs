@@ -194,14 +194,14 @@ impl Params {
                 self.fma
             ));
         }
-        if self.scheme == Scheme::OddEvenGrouping && self.fma % 2 != 0 {
+        if self.scheme == Scheme::OddEvenGrouping && !self.fma.is_multiple_of(2) {
             return refuse(format!(
                 "params.fma is {}; odd-even grouping needs an even number",
                 self.fma
             ));
         }
         if self.interleave == Interleave::Mod4
-            && (self.scheme != Scheme::GlobalAlignment || self.fma % 4 != 0)
+            && (self.scheme != Scheme::GlobalAlignment || !self.fma.is_multiple_of(4))
         {
             return refuse(
                 "params.interleave needs global alignment and params.fma divisible by 4".into(),

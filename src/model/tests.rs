@@ -83,7 +83,8 @@ mod names_of_instructions {
     #[test]
     fn amd_names_in_both_styles() {
         use Format::*;
-        let cases: &[(Arch, &str, [u32; 4], [Format; 2], u32)] = &[
+        type Case = (Arch, &'static str, [u32; 4], [Format; 2], u32);
+        let cases: &[Case] = &[
             (
                 Arch::Cdna1,
                 "v_mfma_f32_32x32x1f32",
@@ -201,7 +202,8 @@ mod names_of_instructions {
     #[test]
     fn nvidia_names() {
         use Format::*;
-        let cases: &[(Arch, &str, [u32; 3], [Format; 3], u32)] = &[
+        type Case = (Arch, &'static str, [u32; 3], [Format; 3], u32);
+        let cases: &[Case] = &[
             (
                 Arch::Volta,
                 "mma.sync.aligned.m8n8k4.col.row.f16.f16.f16.f16",
