@@ -5,11 +5,14 @@
 
 mod amd;
 mod arch;
+mod evidence;
+mod evidence_counts;
 mod instructions;
 mod nvidia;
 mod params;
 
 pub use arch::{ARCHS, Arch, ArchInfo};
+pub use evidence::{Capability, Vectors, capabilities, mismatch_bound};
 pub use instructions::{Instruction, instructions};
 pub use params::{Conventions, Interleave, Params, Scheme};
 

@@ -70,6 +70,21 @@ pub fn golden(folder: &Path, visitor: &mut dyn FnMut(Set)) {
         if arch == Arch::Cdna3 {
             visitor(as_toolbox(&name, input, &cases));
         }
+        // The toolbox's RTXPRO6000TC calls its B200TC, so these answers, which no hardware gives, are also its.
+        if arch == Arch::Blackwell
+            && output == Format::Fp16
+            && input != Format::Fp16
+            && input.bytes() > 1
+        {
+            let arch = Arch::RtxBlackwell;
+            visitor(Set {
+                name: format!("{name} as {arch}"),
+                source: Source::Golden,
+                arch,
+                model: Model::new(arch, input, input, output).unwrap(),
+                cases: cases.clone(),
+            });
+        }
         visitor(Set {
             name,
             source: Source::Golden,

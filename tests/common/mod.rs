@@ -4,6 +4,8 @@
 pub mod evidence;
 pub mod passes;
 mod random;
+pub mod readings;
+pub mod report;
 
 use std::path::{Path, PathBuf};
 

@@ -34,7 +34,7 @@ impl Random {
 
     /// A number below `bound`. The bias is far below what a test could see.
     pub fn below(&mut self, bound: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(bound) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
     /// A number of the closed interval.

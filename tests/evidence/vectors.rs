@@ -1,9 +1,11 @@
 //! Zero mismatches in every set.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
-use crate::common::evidence::{Set, committed_folder, directed, golden, measured, paper};
+use crate::common::evidence::{Set, Source, committed_folder, directed, golden, paper};
 use crate::common::passes::PASSES;
+use crate::common::report::{self, Outcome};
 use crate::common::{evidence_folder, say_absent};
 
 type Visit = fn(&Path, &mut dyn FnMut(Set));
@@ -36,16 +38,36 @@ fn check(folder: &Path, visit: Visit) -> (usize, usize) {
     (sets, vectors)
 }
 
-/// Runs the sets of the full evidence.
-fn check_evidence(test: &str, visit: Visit, at_least: (usize, usize)) {
-    let Some(folder) = evidence_folder() else {
+/// What running the full evidence gave; it is run once for all tests.
+pub fn outcomes() -> Option<&'static [Outcome]> {
+    static OUTCOMES: OnceLock<Option<Vec<Outcome>>> = OnceLock::new();
+    OUTCOMES
+        .get_or_init(|| evidence_folder().map(|folder| report::run(&folder)))
+        .as_deref()
+}
+
+/// Looks at the sets of the full evidence from one source.
+fn check_evidence(test: &str, source: Source, at_least: (usize, u64)) {
+    let Some(outcomes) = outcomes() else {
         return say_absent(test);
     };
-    let (sets, vectors) = check(&folder, visit);
-    assert!(
-        sets >= at_least.0 && vectors >= at_least.1,
-        "only {vectors} vectors of {sets} sets found, of {at_least:?}"
+    let chosen = || outcomes.iter().filter(|outcome| outcome.source == source);
+    let wrong: Vec<&String> = chosen().flat_map(|outcome| &outcome.mismatches).collect();
+    let (sets, vectors) = (
+        chosen().count(),
+        chosen().map(|outcome| outcome.vectors).sum(),
     );
+    assert!(
+        wrong.is_empty(),
+        "{} of {vectors} vectors differ: {:#?}",
+        wrong.len(),
+        &wrong[..wrong.len().min(5)]
+    );
+    assert!(
+        (sets, vectors) >= at_least && vectors >= at_least.1,
+        "only {vectors} vectors of {sets} sets found"
+    );
+    println!("{vectors} vectors of {sets} sets");
 }
 
 #[test]
@@ -66,12 +88,12 @@ fn committed_paper_vectors() {
 
 #[test]
 fn all_golden_vectors() {
-    check_evidence("all_golden_vectors", golden, (84, 96_349));
+    check_evidence("all_golden_vectors", Source::Golden, (84, 96_349));
 }
 
 #[test]
 fn all_measured_vectors() {
-    check_evidence("all_measured_vectors", measured, (48, 240_000));
+    check_evidence("all_measured_vectors", Source::Measured, (48, 240_000));
 }
 
 /// The committed copies are those of the evidence.
