@@ -4,6 +4,7 @@
 pub mod error;
 pub mod format;
 pub mod gemm;
+pub mod kernel;
 pub mod model;
 pub mod reference;
 mod threads;

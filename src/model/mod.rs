@@ -142,6 +142,15 @@ impl Model {
         self.output
     }
 
+    /// The unit with a and b exchanged: products commute.
+    pub(crate) fn transposed(&self) -> Model {
+        Model {
+            a: self.b,
+            b: self.a,
+            ..*self
+        }
+    }
+
     /// Features.
     pub fn params(&self) -> &Params {
         &self.params
