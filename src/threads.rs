@@ -1,29 +1,333 @@
 //! The pool of threads that the library owns. Results never depend on it.
+//!
+//! The thread that calls the library always works itself; the pool only helps. So with one thread nothing is ever
+//! started, small work stays where it is, and many host threads can call at once without waiting for each other: a
+//! call ends when its own work is done, whatever else the pool has to do.
 
-use std::sync::{Mutex, PoisonError};
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, ErrorCode};
+use crate::kernel::{FpMode, FpModeGuard};
 
-static POOL: Mutex<Option<std::sync::Arc<ThreadPool>>> = Mutex::new(None);
+/// Most threads that can be asked for.
+pub const MAX_THREADS: usize = 1024;
 
-/// Runs `work` on the pool.
-pub fn install<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R, Error> {
-    let pool = {
-        let mut slot = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*slot {
-            Some(pool) => pool.clone(),
-            None => {
-                let pool = ThreadPoolBuilder::new()
-                    .thread_name(|i| format!("mfma-{i}"))
-                    .build()
-                    .map_err(|e| {
-                        Error::new(ErrorCode::OutOfMemory, format!("cannot start threads: {e}"))
-                    })?;
-                slot.insert(std::sync::Arc::new(pool)).clone()
+/// Work below this estimate is not worth waking a thread for.
+const SMALL_NANOSECONDS: f64 = 150_000.0;
+
+/// How often a thread that waits for others looks up.
+const BETWEEN_IDLE_CALLS: Duration = Duration::from_millis(20);
+
+/// What was asked for; 0 is the default.
+static LIMIT: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static INDEX: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Is this one of the pool's threads?
+pub(crate) fn on_pool_thread() -> bool {
+    INDEX.get() != 0
+}
+
+/// 0 on a thread that calls the library, 1, 2, ... on the pool's.
+pub(crate) fn index() -> usize {
+    INDEX.get()
+}
+
+/// Sets how many threads, the caller's included, work on one call; 0 is the default: the environment variable
+/// `MFMA_NUM_THREADS` as it was at first use, else all cores.
+pub fn set_num_threads(threads: usize) -> Result<(), Error> {
+    if threads > MAX_THREADS {
+        return Err(Error::new(
+            ErrorCode::InvalidArgument,
+            format!("threads is {threads}; allowed: 0 (default) to {MAX_THREADS}"),
+        ));
+    }
+    LIMIT.store(threads, Ordering::Relaxed);
+    // The old pool ends when the last call that uses it does; the next call that needs one starts its own.
+    // The guard is gone before the threads are waited for: one of them may be about to ask for the pool.
+    let old = Slot::of_this_process().lock().take();
+    drop(old);
+    Ok(())
+}
+
+/// How many threads, the caller's included, work on one call.
+pub fn num_threads() -> usize {
+    match LIMIT.load(Ordering::Relaxed) {
+        0 => default_threads(),
+        threads => threads,
+    }
+}
+
+fn default_threads() -> usize {
+    static DEFAULT: OnceLock<usize> = OnceLock::new();
+    *DEFAULT.get_or_init(|| {
+        let wish = std::env::var("MFMA_NUM_THREADS").ok();
+        let wish = wish.and_then(|text| text.trim().parse::<usize>().ok());
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        wish.filter(|&n| n > 0)
+            .unwrap_or_else(cores)
+            .min(MAX_THREADS)
+    })
+}
+
+/// The threads that may work on one call.
+#[derive(Clone, Copy, Debug)]
+pub struct Workers {
+    threads: usize,
+}
+
+impl Workers {
+    /// At most `limit` threads, the caller's included, and never more than [`num_threads`]; 0 means that many.
+    pub fn new(limit: usize) -> Workers {
+        let all = num_threads();
+        Workers {
+            threads: if limit == 0 { all } else { limit.min(all) },
+        }
+    }
+
+    /// Most threads that may run at once.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// These threads, or the caller's alone if the whole work takes one core less than about 0.15 ms.
+    pub fn for_work(self, nanoseconds: f64) -> Workers {
+        if nanoseconds < SMALL_NANOSECONDS {
+            Workers { threads: 1 }
+        } else {
+            self
+        }
+    }
+
+    /// Runs `body(0)` to `body(tasks - 1)`, each once, on this thread and the pool's, and returns when all are done. A
+    /// panic in `body` comes back here. While this thread waits for the others it calls `idle` now and then.
+    pub fn for_each(&self, tasks: usize, body: &(dyn Fn(usize) + Sync), idle: &dyn Fn()) {
+        let helpers = self.threads.min(tasks).saturating_sub(1);
+        let pool = if helpers == 0 { None } else { Slot::pool() };
+        match pool {
+            Some(pool) => Job::run(&pool, helpers, tasks, body, idle),
+            // One thread is enough, or the system gives no more.
+            None => (0..tasks).for_each(body),
+        }
+    }
+}
+
+/// A loop that several threads work on.
+struct Job {
+    /// The loop's body, which lives in the frame of the thread that called; see [`Job::run`].
+    body: &'static (dyn Fn(usize) + Sync),
+    tasks: usize,
+    next: AtomicUsize,
+    failed: AtomicBool,
+    crew: Mutex<Crew>,
+    nobody_left: Condvar,
+}
+
+#[derive(Default)]
+struct Crew {
+    /// Helpers inside `body`.
+    active: usize,
+    /// No helper may start any more.
+    closed: bool,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+impl Job {
+    fn run(
+        pool: &Pool,
+        helpers: usize,
+        tasks: usize,
+        body: &(dyn Fn(usize) + Sync),
+        idle: &dyn Fn(),
+    ) {
+        // SAFETY: only the lifetime changes. `body` is called by this thread and by helpers between `active += 1` and
+        // `active -= 1`; a helper starts only while the job is not closed, and this function does not return before
+        // it has closed the job and seen `active` at zero. Nothing in between can unwind: what `body` and `idle` throw
+        // is caught.
+        let body: &'static (dyn Fn(usize) + Sync) =
+            unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), _>(body) };
+        let job = Arc::new(Job {
+            body,
+            tasks,
+            next: AtomicUsize::new(0),
+            failed: AtomicBool::new(false),
+            crew: Mutex::default(),
+            nobody_left: Condvar::new(),
+        });
+        for _ in 0..helpers.min(pool.size) {
+            let job = job.clone();
+            pool.rayon().spawn(move || job.help());
+        }
+        job.work();
+        let mut crew = lock(&job.crew);
+        crew.closed = true;
+        while crew.active > 0 {
+            crew = job
+                .nobody_left
+                .wait_timeout(crew, BETWEEN_IDLE_CALLS)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+            if crew.active > 0 {
+                drop(crew);
+                job.catch(idle);
+                crew = lock(&job.crew);
             }
         }
-    };
-    Ok(pool.install(work))
+        if let Some(panic) = crew.panic.take() {
+            drop(crew);
+            resume_unwind(panic);
+        }
+    }
+
+    /// What a thread of the pool does.
+    fn help(&self) {
+        {
+            let mut crew = lock(&self.crew);
+            if crew.closed {
+                return;
+            }
+            crew.active += 1;
+        }
+        self.work();
+        let mut crew = lock(&self.crew);
+        crew.active -= 1;
+        if crew.active == 0 {
+            self.nobody_left.notify_one();
+        }
+    }
+
+    /// Takes tasks until none are left.
+    fn work(&self) {
+        while !self.failed.load(Ordering::Relaxed) {
+            let task = self.next.fetch_add(1, Ordering::Relaxed);
+            if task >= self.tasks {
+                break;
+            }
+            self.catch(&|| (self.body)(task));
+        }
+    }
+
+    /// Keeps the first panic.
+    fn catch(&self, work: &dyn Fn()) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+            self.failed.store(true, Ordering::Relaxed);
+            lock(&self.crew).panic.get_or_insert(panic);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Threads that wait for jobs.
+struct Pool {
+    size: usize,
+    rayon: Option<ThreadPool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Pool {
+    /// `None` when the system gives no threads.
+    fn start(size: usize) -> Option<Pool> {
+        let mut threads = Vec::new();
+        let rayon = ThreadPoolBuilder::new()
+            .num_threads(size)
+            .spawn_handler(|thread| {
+                let index = thread.index() + 1;
+                let name = format!("mfma-{index}");
+                let run = move || {
+                    // A new thread may inherit the floating-point mode of the one that started it.
+                    let _mode = FpModeGuard::enter(FpMode::Nearest);
+                    INDEX.set(index);
+                    thread.run();
+                };
+                threads.push(std::thread::Builder::new().name(name).spawn(run)?);
+                Ok(())
+            })
+            .build()
+            .ok()?;
+        Some(Pool {
+            size,
+            rayon: Some(rayon),
+            threads,
+        })
+    }
+
+    fn rayon(&self) -> &ThreadPool {
+        self.rayon.as_ref().expect("only Drop takes it")
+    }
+}
+
+impl Drop for Pool {
+    /// Ends the threads and waits for them, so that none is left when the library is unloaded.
+    fn drop(&mut self) {
+        drop(self.rayon.take());
+        for thread in self.threads.drain(..) {
+            // A thread of the pool catches all panics of its jobs.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Where a process keeps its pool. A forked child has the memory of its parent's pool but not its threads, and a lock
+/// may be held there by a thread that the child does not have; so the child leaves all that alone and starts anew.
+struct Slot {
+    process: u32,
+    pool: Mutex<Option<Arc<Pool>>>,
+}
+
+static SLOT: AtomicPtr<Slot> = AtomicPtr::new(std::ptr::null_mut());
+
+impl Slot {
+    fn of_this_process() -> &'static Slot {
+        let process = std::process::id();
+        loop {
+            let current = SLOT.load(Ordering::Acquire);
+            // SAFETY: a slot is leaked when it is put in place, so it lives as long as the process.
+            if let Some(slot) = unsafe { current.as_ref() }
+                && slot.process == process
+            {
+                return slot;
+            }
+            let fresh = Box::into_raw(Box::new(Slot {
+                process,
+                pool: Mutex::new(None),
+            }));
+            let swapped =
+                SLOT.compare_exchange(current, fresh, Ordering::AcqRel, Ordering::Acquire);
+            if swapped.is_err() {
+                // SAFETY: another thread was first, so nobody has seen this one.
+                drop(unsafe { Box::from_raw(fresh) });
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Pool>>> {
+        lock(&self.pool)
+    }
+
+    /// The pool, started if need be.
+    fn pool() -> Option<Arc<Pool>> {
+        let wanted = num_threads() - 1;
+        let mut slot = Slot::of_this_process().lock();
+        if let Some(pool) = slot.as_ref().filter(|pool| pool.size == wanted) {
+            return Some(pool.clone());
+        }
+        let fresh = Pool::start(wanted).map(Arc::new);
+        let old = std::mem::replace(&mut *slot, fresh.clone());
+        drop(slot);
+        drop(old);
+        fresh
+    }
 }

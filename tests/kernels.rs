@@ -11,10 +11,11 @@ mod generators;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use generators::{ALL, Generator, Operands, Rng, draw, number_from_env};
-use mfma::gemm::{Control, Problem, Storage, View, run_with};
+use mfma::gemm::{Problem, Storage, View, run_with};
 use mfma::kernel::{Level, force_level};
 use mfma::model::{Reach, catalogue};
 use mfma::reference::dot_raw;
+use mfma::threads::Workers;
 use mfma::{Format, Model};
 
 /// A unit of the catalogue with a name to print.
@@ -102,11 +103,8 @@ fn compute(model: &Model, operands: &Operands, parallel: bool) -> Vec<u64> {
         c: Some(c.view(m)),
         d: d.view(m),
     };
-    let control = Control {
-        parallel,
-        ..Control::default()
-    };
-    run_with(&problem, &control).unwrap();
+    let workers = Workers::new(if parallel { 0 } else { 1 });
+    run_with(&problem, workers, None).unwrap();
     d.bits()
 }
 

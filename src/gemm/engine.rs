@@ -9,16 +9,15 @@
 //! blocks), a region of at most [`MB`] x [`NB`] numbers, and a strip a thread; whatever m, n and k.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-
+use super::control::Control;
 use super::problem::{Problem, View};
 use super::results::Results;
 use crate::error::{Error, ErrorCode};
 use crate::kernel::{FpMode, FpModeGuard, Kernel, Part, Shape, Source, StripBuffer, Tile};
 use crate::kernel::{kernel_for, level};
+use crate::threads;
 
 /// Rows of a region of D.
 const MB: usize = 512;
@@ -31,29 +30,12 @@ const STRIP_K: usize = 128;
 /// Products below which it is not worth waking threads: some 0.15 ms of work.
 const SMALL: u128 = 1 << 20;
 
-/// How a product can be watched and stopped, and where it runs.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Control<'a> {
-    /// Set to true by somebody else to stop soon; D's contents are then unspecified.
-    pub cancel: Option<&'a AtomicBool>,
-    /// Grows with the work done, up to [`total_work`].
-    pub progress: Option<&'a AtomicU64>,
-    /// Share the work with the other threads of the pool? The caller must then be one of them.
-    pub parallel: bool,
-}
-
-impl Control<'_> {
-    fn cancelled(&self) -> bool {
-        self.cancel.is_some_and(|flag| flag.load(Ordering::Relaxed))
-    }
-}
-
 /// Is this product done sooner on the caller's thread alone?
 pub fn is_small(problem: &Problem) -> bool {
     problem.m as u128 * problem.n as u128 * problem.k as u128 <= SMALL
 }
 
-/// What [`Control::progress`] comes to: products.
+/// What [`Control::add`] comes to in the end: products.
 pub fn total_work(problem: &Problem) -> u64 {
     let work = problem.m as u128 * problem.n as u128 * problem.k as u128;
     work.try_into().unwrap_or(u64::MAX)
@@ -120,9 +102,9 @@ impl Drop for Buffer {
 }
 
 /// Everything that does not change during one product.
-struct Run<'a> {
+struct Run<'a, 'b> {
     problem: Problem,
-    control: &'a Control<'a>,
+    control: &'a Control<'b>,
     kernel: Box<dyn Kernel>,
     shape: Shape,
     a: Source,
@@ -152,8 +134,8 @@ struct Region {
     blocks: usize,
 }
 
-impl<'a> Run<'a> {
-    fn new(problem: &Problem, control: &'a Control<'a>) -> Result<Run<'a>, Error> {
+impl<'a, 'b> Run<'a, 'b> {
+    fn new(problem: &Problem, control: &'a Control<'b>) -> Result<Run<'a, 'b>, Error> {
         let level = level();
         let mut kernel = kernel_for(&problem.model, level);
         let mut oriented = Oriented::new(problem);
@@ -188,11 +170,7 @@ impl<'a> Run<'a> {
             }
         }
         let step = (PANEL_BYTES / (bytes_a(mb) + bytes_b(nb))).clamp(1, blocks);
-        let workers = if control.parallel {
-            rayon::current_num_threads()
-        } else {
-            1
-        };
+        let workers = control.threads();
         let number = if shape.double { 8 } else { 4 };
         Ok(Run {
             control,
@@ -230,25 +208,11 @@ impl<'a> Run<'a> {
                     // With one step in all, the panels of B serve all regions below each other.
                     self.pack(region, i == 0 || self.step < self.blocks);
                     self.compute(region);
-                    if self.control.cancelled() {
-                        return Err(Error::new(
-                            ErrorCode::Cancelled,
-                            "the computation was cancelled; the result's contents are unspecified",
-                        ));
-                    }
+                    self.control.check()?;
                 }
             }
         }
         Ok(())
-    }
-
-    /// Runs tasks 0 to `count` - 1.
-    fn for_each(&self, count: usize, task: impl Fn(usize) + Sync + Send) {
-        if self.strips.len() > 1 && count > 1 {
-            (0..count).into_par_iter().with_max_len(1).for_each(task);
-        } else {
-            (0..count).for_each(task);
-        }
     }
 
     /// Packs the region's panels of A, and of B if `with_b`.
@@ -258,43 +222,44 @@ impl<'a> Run<'a> {
         let strips = region.blocks.div_ceil(blocks_a_task);
         let panels_a = region.rows.div_ceil(mr);
         let panels_b = if with_b { region.cols.div_ceil(nr) } else { 0 };
-        self.for_each((panels_a + panels_b) * strips, |task| {
-            let (panel, strip) = (task / strips, task % strips);
-            let first = strip * blocks_a_task;
-            let count = blocks_a_task.min(region.blocks - first);
-            let is_a = panel < panels_a;
-            let (source, panel, lanes, start, rows) = if is_a {
-                (&self.a, panel, mr, region.i, region.rows)
-            } else {
-                (&self.b, panel - panels_a, nr, region.j, region.cols)
-            };
-            let k_first = (region.block + first) * block;
-            let part = Part {
-                first: start + panel * lanes,
-                rows: lanes.min(rows - panel * lanes),
-                lanes,
-                k_first,
-                k: (count * block).min(self.problem.k - k_first),
-                k_padded: count * block,
-            };
-            let _mode = FpModeGuard::enter(FpMode::Nearest);
-            let worker = rayon::current_thread_index().unwrap_or(0) % self.strips.len();
-            let mut buffer = self.strips[worker]
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: the part lies within the checked operands; each task has blocks of its own in the panels, which
-            // have room for `step` blocks; the kernel is one for this machine.
-            unsafe {
-                let strip = source.load(part, &mut buffer);
-                if is_a {
-                    let at = (panel * self.step + first) * self.shape.a_block_bytes;
-                    self.kernel.pack_a(&strip, self.panels_a.at(at));
+        self.control
+            .for_each((panels_a + panels_b) * strips, |task| {
+                let (panel, strip) = (task / strips, task % strips);
+                let first = strip * blocks_a_task;
+                let count = blocks_a_task.min(region.blocks - first);
+                let is_a = panel < panels_a;
+                let (source, panel, lanes, start, rows) = if is_a {
+                    (&self.a, panel, mr, region.i, region.rows)
                 } else {
-                    let at = (panel * self.step + first) * self.shape.b_block_bytes;
-                    self.kernel.pack_b(&strip, self.panels_b.at(at));
+                    (&self.b, panel - panels_a, nr, region.j, region.cols)
+                };
+                let k_first = (region.block + first) * block;
+                let part = Part {
+                    first: start + panel * lanes,
+                    rows: lanes.min(rows - panel * lanes),
+                    lanes,
+                    k_first,
+                    k: (count * block).min(self.problem.k - k_first),
+                    k_padded: count * block,
+                };
+                let _mode = FpModeGuard::enter(FpMode::Nearest);
+                let worker = threads::index() % self.strips.len();
+                let mut buffer = self.strips[worker]
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                // SAFETY: the part lies within the checked operands; each task has blocks of its own in the panels, which
+                // have room for `step` blocks; the kernel is one for this machine.
+                unsafe {
+                    let strip = source.load(part, &mut buffer);
+                    if is_a {
+                        let at = (panel * self.step + first) * self.shape.a_block_bytes;
+                        self.kernel.pack_a(&strip, self.panels_a.at(at));
+                    } else {
+                        let at = (panel * self.step + first) * self.shape.b_block_bytes;
+                        self.kernel.pack_b(&strip, self.panels_b.at(at));
+                    }
                 }
-            }
-        });
+            });
     }
 
     /// Computes the region's tiles over one step of K.
@@ -304,19 +269,19 @@ impl<'a> Run<'a> {
         // Neighbours in a task share their panel of A.
         let tiles_a_task = (across * down / (8 * self.strips.len())).clamp(1, across);
         let tasks_across = across.div_ceil(tiles_a_task);
-        self.for_each(tasks_across * down, |task| {
+        self.control.for_each(tasks_across * down, |task| {
             if self.control.cancelled() {
                 return;
             }
             let (down, across_first) = (task / tasks_across, task % tasks_across * tiles_a_task);
-            let mut done = 0;
+            let k = region.blocks * self.shape.block;
+            let k = k.min(self.problem.k - region.block * self.shape.block);
             for across in across_first..across.min(across_first + tiles_a_task) {
-                done += self.tile(region, down, across);
-            }
-            if let Some(progress) = self.control.progress {
-                let k = region.blocks * self.shape.block;
-                let k = k.min(self.problem.k - region.block * self.shape.block);
-                progress.fetch_add((done * k) as u64, Ordering::Relaxed);
+                let elements = self.tile(region, down, across);
+                self.control.add((elements * k) as u64);
+                if self.control.cancelled() {
+                    return;
+                }
             }
         });
     }

@@ -1,32 +1,39 @@
 //! D = alpha*A*B + beta*C: validate, convert, compute tiles on threads, store.
 
+mod batch;
+mod control;
 mod engine;
+mod layout;
 mod problem;
 mod results;
 
-pub use engine::{Control, total_work};
+pub use batch::{DotBatch, run_dots};
+pub use control::{Control, Progress};
+pub use layout::{Matrix, overlap, size};
 pub use problem::{Problem, Storage, View};
 
 use crate::error::Error;
-use crate::threads;
+use crate::threads::Workers;
 
 /// Runs a checked product on the library's threads, or on the caller's alone if it is small.
 pub fn run(problem: &Problem) -> Result<(), Error> {
-    let control = Control {
-        parallel: true,
-        ..Control::default()
-    };
-    run_with(problem, &control)
+    run_with(problem, Workers::new(0), None)
 }
 
-/// [`run`], watched or stopped by others; without `control.parallel` on the caller's thread alone.
-pub fn run_with(problem: &Problem, control: &Control) -> Result<(), Error> {
-    if !control.parallel || engine::is_small(problem) {
-        let control = Control {
-            parallel: false,
-            ..*control
-        };
-        return engine::run(problem, &control);
+/// [`run`] on the given threads, telling `progress`, if there is one, how far it is.
+pub fn run_with<'a>(
+    problem: &Problem,
+    workers: Workers,
+    progress: Option<&'a mut Progress<'a>>,
+) -> Result<(), Error> {
+    let workers = if engine::is_small(problem) {
+        Workers::new(1)
+    } else {
+        workers
+    };
+    let mut control = Control::new(workers, engine::total_work(problem));
+    if let Some(progress) = progress {
+        control = control.watched(progress);
     }
-    threads::install(|| engine::run(problem, control))?
+    engine::run(problem, &control)
 }

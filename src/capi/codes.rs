@@ -1,0 +1,84 @@
+//! Every number of the C ABI. A test proves that each equals its row in the tables of [`error`](crate::error),
+//! [`model`](crate::model) and [`format`](mod@crate::format), and that no row is missing.
+
+/// Outcome of a call: MFMA_OK, or what went wrong (MFMA_ERR_*). New values may be added.
+pub type mfma_status = i32;
+
+/// An architecture with matrix units (MFMA_ARCH_*).
+pub type mfma_arch = i32;
+
+/// A number format (MFMA_FMT_*).
+pub type mfma_format = i32;
+
+/// Success.
+pub const MFMA_OK: mfma_status = 0;
+/// A pointer that must not be NULL is NULL.
+pub const MFMA_ERR_NULL_POINTER: mfma_status = 1;
+/// A size is negative or too large.
+pub const MFMA_ERR_INVALID_SIZE: mfma_status = 2;
+/// A leading dimension or stride is too small.
+pub const MFMA_ERR_INVALID_LD: mfma_status = 3;
+/// No such architecture.
+pub const MFMA_ERR_UNKNOWN_ARCH: mfma_status = 4;
+/// No such format.
+pub const MFMA_ERR_UNKNOWN_FORMAT: mfma_status = 5;
+/// The unit does not have this combination of formats.
+pub const MFMA_ERR_UNSUPPORTED: mfma_status = 6;
+/// No such instruction on this architecture.
+pub const MFMA_ERR_UNKNOWN_INSTRUCTION: mfma_status = 7;
+/// The result overlaps an input.
+pub const MFMA_ERR_OVERLAP: mfma_status = 8;
+/// An argument has a value that is not allowed.
+pub const MFMA_ERR_INVALID_ARGUMENT: mfma_status = 9;
+/// The parameters of a custom unit contradict each other or are out of range.
+pub const MFMA_ERR_INVALID_PARAMS: mfma_status = 10;
+/// Not enough memory.
+pub const MFMA_ERR_OUT_OF_MEMORY: mfma_status = 11;
+/// The caller cancelled the computation.
+pub const MFMA_ERR_CANCELLED: mfma_status = 12;
+/// Internal error; please report it.
+pub const MFMA_ERR_INTERNAL: mfma_status = 13;
+
+/// NVIDIA Volta (V100).
+pub const MFMA_ARCH_VOLTA: mfma_arch = 0;
+/// NVIDIA Turing (T4).
+pub const MFMA_ARCH_TURING: mfma_arch = 1;
+/// NVIDIA Ampere (A100, A2, A30).
+pub const MFMA_ARCH_AMPERE: mfma_arch = 2;
+/// NVIDIA Ada Lovelace (L40S).
+pub const MFMA_ARCH_ADA: mfma_arch = 3;
+/// NVIDIA Hopper (H100, H200).
+pub const MFMA_ARCH_HOPPER: mfma_arch = 4;
+/// NVIDIA Blackwell, data centre (B200).
+pub const MFMA_ARCH_BLACKWELL: mfma_arch = 5;
+/// NVIDIA Blackwell, workstation and consumer (RTX PRO 6000).
+pub const MFMA_ARCH_RTX_BLACKWELL: mfma_arch = 6;
+/// AMD CDNA 1 (MI100).
+pub const MFMA_ARCH_CDNA1: mfma_arch = 7;
+/// AMD CDNA 2 (MI210, MI250).
+pub const MFMA_ARCH_CDNA2: mfma_arch = 8;
+/// AMD CDNA 3 (MI300A, MI300X).
+pub const MFMA_ARCH_CDNA3: mfma_arch = 9;
+/// CDNA 3 as MATLAB Tensor Core v0.6 computes it; no hardware does.
+pub const MFMA_ARCH_CDNA3_TOOLBOX: mfma_arch = 10;
+/// Blackwell with results rounded to nearest even, the toolbox's B200TCRN; no hardware does this.
+pub const MFMA_ARCH_BLACKWELL_RN: mfma_arch = 11;
+
+/// IEEE binary64.
+pub const MFMA_FMT_FP64: mfma_format = 0;
+/// IEEE binary32.
+pub const MFMA_FMT_FP32: mfma_format = 1;
+/// TensorFloat-32 (AMD: xf32): a binary32 word of which the unit reads the first 19 bits.
+pub const MFMA_FMT_TF32: mfma_format = 2;
+/// IEEE binary16.
+pub const MFMA_FMT_FP16: mfma_format = 3;
+/// bfloat16.
+pub const MFMA_FMT_BF16: mfma_format = 4;
+/// 8-bit E4M3 of the OCP standard (NVIDIA).
+pub const MFMA_FMT_E4M3: mfma_format = 5;
+/// 8-bit E5M2 of the OCP standard (NVIDIA).
+pub const MFMA_FMT_E5M2: mfma_format = 6;
+/// 8-bit E4M3 of AMD CDNA 3 ("fp8").
+pub const MFMA_FMT_E4M3FNUZ: mfma_format = 7;
+/// 8-bit E5M2 of AMD CDNA 3 ("bf8").
+pub const MFMA_FMT_E5M2FNUZ: mfma_format = 8;

@@ -1,0 +1,27 @@
+//! The C skin: `include/mfma.h` is generated from this module.
+//!
+//! Each function checks its arguments, calls the Rust library and stores the result; there is no arithmetic here.
+//! Everything runs inside one guard (`guard.rs`), which turns panics and errors into status codes and keeps the message
+//! for `mfma_last_error`. Codes come and go as plain integers, never as Rust enums, so that any value is safe.
+#![allow(
+    non_camel_case_types,
+    clippy::missing_safety_doc,
+    clippy::too_many_arguments
+)]
+
+#[macro_use]
+mod guard;
+mod check;
+pub mod codes;
+mod debug;
+mod gemm;
+mod info;
+mod model;
+mod names;
+
+pub use codes::*;
+pub use debug::*;
+pub use gemm::*;
+pub use info::*;
+pub use model::*;
+pub use names::*;

@@ -1,0 +1,148 @@
+//! Models, and dot products on raw encodings.
+
+use std::ffi::{c_char, c_void};
+
+use super::check;
+use super::codes::{mfma_arch, mfma_format, mfma_status};
+use crate::error::{Error, ErrorCode};
+use crate::gemm::{self, DotBatch, Matrix, Storage, View};
+use crate::{Format, Model};
+
+/// A matrix unit, ready to compute. Immutable: any number of threads may use one at a time.
+pub struct mfma_model(pub(super) Model);
+
+/// Hands a new model to the caller.
+fn give(model: Model, place: *mut *mut mfma_model) {
+    let handle = Box::into_raw(Box::new(mfma_model(model)));
+    // SAFETY: checked to be not NULL, so the caller's variable.
+    unsafe { place.write_unaligned(handle) };
+}
+
+/// The unit of `arch` that multiplies elements of formats `a` and `b` and gives results of format `d`. Release it with
+/// mfma_model_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mfma_model_new(
+    arch: mfma_arch,
+    a: mfma_format,
+    b: mfma_format,
+    d: mfma_format,
+    model: *mut *mut mfma_model,
+) -> mfma_status {
+    guard!({
+        let arch = check::arch(arch)?;
+        let a = check::format("a", a)?;
+        let b = check::format("b", b)?;
+        let d = check::format("d", d)?;
+        let place = check::out("model", model)?;
+        give(Model::new(arch, a, b, d)?, place);
+    })
+}
+
+/// The unit that an instruction runs on, by its name in the instruction set of `arch`: "v_mfma_f32_32x32x8_f16",
+/// "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", ... Release it with mfma_model_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mfma_model_from_instruction(
+    mnemonic: *const c_char,
+    arch: mfma_arch,
+    model: *mut *mut mfma_model,
+) -> mfma_status {
+    guard!({
+        // SAFETY: the caller passes a C string or NULL.
+        let mnemonic = unsafe { check::text("mnemonic", mnemonic) }?;
+        let arch = check::arch(arch)?;
+        let place = check::out("model", model)?;
+        give(Model::from_instruction(&mnemonic, arch)?, place);
+    })
+}
+
+/// Releases a model. NULL is allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mfma_model_free(model: *mut mfma_model) {
+    if !model.is_null() {
+        // SAFETY: the caller gives back what a function above handed out, once.
+        drop(unsafe { Box::from_raw(model) });
+    }
+}
+
+/// `count` independent dot products of length `k` on raw encodings: case i reads a[i*k] to a[i*k + k-1], b likewise,
+/// and c[i], and writes d[i]. c and d have the model's output format.
+///
+/// One element takes 8 bytes for FP64, 4 for FP32 and TF32 (a binary32 word, truncated inside), 2 for FP16 and BF16, and
+/// 1 for 8-bit formats. Nothing is scaled or rounded on the way in. Pointers need not be aligned. d may be c; it must
+/// not overlap anything else.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mfma_dot_batch(
+    model: *const mfma_model,
+    count: i64,
+    k: i64,
+    a: *const c_void,
+    b: *const c_void,
+    c: *const c_void,
+    d: *mut c_void,
+) -> mfma_status {
+    guard!({
+        if model.is_null() {
+            return Err(check::null("model"));
+        }
+        // SAFETY: not NULL, so a living model.
+        let model = unsafe { &*model }.0;
+        // Case i is column i of a k x count matrix.
+        let operand = |name, pointer: *const c_void, rows, format: Format| {
+            let ld = std::cmp::max(rows, 1);
+            let names = [
+                if name == "a" || name == "b" {
+                    "k"
+                } else {
+                    name
+                },
+                "count",
+            ];
+            let matrix = Matrix::new(
+                name,
+                pointer.addr(),
+                [rows, count],
+                names,
+                ld,
+                format.bytes(),
+            )?;
+            if matrix.rows > 0 && matrix.cols > 0 && pointer.is_null() {
+                return Err(check::null(name));
+            }
+            // SAFETY: the caller vouches for the elements that k and count name.
+            let view = unsafe {
+                View::new(
+                    pointer.cast_mut().cast(),
+                    Storage::Raw,
+                    format,
+                    ld as isize,
+                    1,
+                )
+            };
+            Ok((matrix, view))
+        };
+        let (a_matrix, a) = operand("a", a, k, model.a())?;
+        let (b_matrix, b) = operand("b", b, k, model.b())?;
+        let (c_matrix, c) = operand("c", c, 1, model.output())?;
+        let (d_matrix, d) = operand("d", d.cast_const(), 1, model.output())?;
+        for (name, input) in [("a", a_matrix), ("b", b_matrix), ("c", c_matrix)] {
+            let same = name == "c" && input.address == d_matrix.address;
+            if !same && gemm::overlap(&input, &d_matrix) {
+                return Err(Error::new(
+                    ErrorCode::Overlap,
+                    format!(
+                        "d overlaps {name}; allowed: d apart from a and b, and d apart from c or the same as c"
+                    ),
+                ));
+            }
+        }
+        gemm::run_dots(&DotBatch {
+            model,
+            count: a_matrix.cols,
+            k: a_matrix.rows,
+            a,
+            b,
+            c,
+            d,
+        })?;
+    })
+}
