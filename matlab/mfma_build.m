@@ -1,0 +1,149 @@
+function mfma_build(option)
+%MFMA_BUILD  Compile the part of mfma that MATLAB and Octave call.
+%
+%   MFMA_BUILD compiles mex/mfma_mex.c, links it with the library (libmfma.a), and puts the result into matlab/private,
+%   where the functions of this folder find it. It has to be done once, after the library has been built, and again
+%   after an update. Where it cannot be done, the error says what is missing.
+%
+%   MFMA_BUILD quiet says nothing when all goes well.
+%
+%   The library is built by `make` (or `cargo build --release`) in the top folder of mfma, with a Rust toolchain. A
+%   compiler is needed too: in Octave that which mkoctfile runs (Debian, Ubuntu: the packages octave-dev and gcc), in
+%   MATLAB one that `mex -setup C` lists.
+%
+%   See also mfma_version, mfma_info.
+
+%   Source: linked statically, so that the compiled file does not depend on where the library lies.
+
+quiet = false;
+if nargin > 0
+    if ~ischar(option) || ~strcmpi(option, 'quiet')
+        error('mfma:arg:value', 'mfma_build: the only option is ''quiet''');
+    end
+    quiet = true;
+end
+
+here = fileparts(mfilename('fullpath'));
+top = fileparts(here);
+source = must_exist(fullfile(top, 'mex', 'mfma_mex.c'), 'the source of the gateway', ...
+    'This folder is not part of a complete copy of mfma.');
+header = must_exist(fullfile(top, 'include', 'mfma.h'), 'the C header', ...
+    'This folder is not part of a complete copy of mfma.');
+library = must_exist(find_library(top), 'the library', ...
+    sprintf('Build it first: run `make` (or `cargo build --release`) in %s; that needs a Rust toolchain, see https://rustup.rs.', top));
+
+% Compiled beside its place and renamed: a file that a running session has mapped must not be written over.
+target = fullfile(here, 'private', ['mfma_mex.', mexext]);
+stem = sprintf('mfma_mex_new_%d', feature_pid());
+fresh = fullfile(here, 'private', [stem, '.', mexext]);
+clear mfma_mex
+if exist('OCTAVE_VERSION', 'builtin')
+    build_octave(source, fileparts(header), library, fresh);
+else
+    build_matlab(source, fileparts(header), library, fileparts(fresh), stem);
+end
+[ok, message] = movefile(fresh, target, 'f');
+if ~ok
+    error('mfma:setup:build', 'mfma_build: %s cannot be written: %s', target, message);
+end
+rehash
+
+v = mfma_version;
+if ~quiet
+    fprintf('mfma %s: %s is ready.\n', v, target);
+end
+end
+
+function path = must_exist(path, what, advice)
+if isempty(path) || ~exist(path, 'file')
+    if isempty(path)
+        path = 'libmfma.a';
+    end
+    error('mfma:setup:missing', 'mfma_build: %s (%s) is missing. %s', what, path, advice);
+end
+end
+
+function path = find_library(top)
+% Where cargo puts it, or beside the header of an installed copy.
+if ispc
+    names = {'mfma.lib', 'libmfma.a'};
+else
+    names = {'libmfma.a'};
+end
+folders = {fullfile(top, 'target', 'release'), fullfile(top, 'lib')};
+if ~isempty(getenv('CARGO_TARGET_DIR'))
+    folders = [{fullfile(getenv('CARGO_TARGET_DIR'), 'release')}, folders];
+end
+path = '';
+for f = folders
+    for n = names
+        if isempty(path) && exist(fullfile(f{1}, n{1}), 'file')
+            path = fullfile(f{1}, n{1});
+        end
+    end
+end
+if isempty(path)
+    path = fullfile(folders{1}, names{1});
+end
+end
+
+function flags = system_libraries()
+% What the Rust standard library inside libmfma.a needs.
+if ispc
+    flags = {'-lws2_32', '-luserenv', '-lntdll', '-lbcrypt', '-lkernel32'};
+elseif ismac
+    flags = {'-lpthread', '-lm'};
+else
+    flags = {'-lpthread', '-ldl', '-lm'};
+end
+end
+
+function build_octave(source, include, library, fresh)
+link = {};
+if isunix && ~ismac
+    % The file stays mapped when it is cleared, as threads run in it; its symbols are its own.
+    link = {'-Wl,-z,nodelete', '-Wl,--exclude-libs,ALL'};
+end
+object = [fresh(1:end - numel(mexext)), 'o'];
+try
+    [text1, failed] = mkoctfile('--mex', '-c', ['-I', include], '-o', object, source);
+    text2 = '';
+    if ~failed
+        libs = system_libraries();
+        [text2, failed] = mkoctfile('--mex', link{:}, '-o', fresh, object, library, libs{:});
+    end
+catch problem
+    error('mfma:setup:build', ['mfma_build: Octave''s mkoctfile cannot run (%s). Install Octave''s development files and a ', ...
+        'C compiler (Debian, Ubuntu: apt install octave-dev gcc).'], problem.message);
+end
+if exist(object, 'file')
+    delete(object);
+end
+if failed || ~exist(fresh, 'file')
+    error('mfma:setup:build', ['mfma_build: the compiler reported an error:\n%s%s\nOctave''s development files and a C ', ...
+        'compiler are needed (Debian, Ubuntu: apt install octave-dev gcc).'], text1, text2);
+end
+end
+
+function build_matlab(source, include, library, folder, stem)
+flags = {};
+libs = system_libraries();
+if isunix && ~ismac
+    flags = {['LDFLAGS=$LDFLAGS -Wl,-z,nodelete -Wl,--exclude-libs,ALL']};
+end
+try
+    mex('-silent', '-R2018a', flags{:}, ['-I', include], '-outdir', folder, '-output', stem, source, library, libs{:});
+catch problem
+    error('mfma:setup:build', ['mfma_build: MATLAB''s mex failed:\n%s\nIf it found no compiler, install one that ', ...
+        '`mex -setup C` lists.'], problem.message);
+end
+end
+
+function id = feature_pid()
+% The number of this process: two sessions may build at once.
+if exist('OCTAVE_VERSION', 'builtin')
+    id = getpid();
+else
+    id = feature('getpid');
+end
+end
