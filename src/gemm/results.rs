@@ -91,7 +91,7 @@ impl Results {
                 for row in 0..rows {
                     for col in 0..cols {
                         let bits = self.addend(i + row, j + col);
-                        let bits = exactly(self.c_format, self.wide, bits);
+                        let bits = quiet(self.wide, exactly(self.c_format, self.wide, bits));
                         // SAFETY: the number lies in the tile.
                         unsafe {
                             let to = self.row(tile, nr, row);
@@ -173,6 +173,15 @@ impl Results {
     unsafe fn row(&self, tile: &Tile, nr: usize, row: usize) -> *mut u8 {
         // SAFETY: promised by the caller.
         unsafe { tile.c.add(row * nr * self.wide.bytes()) }
+    }
+}
+
+/// A NaN with its first fraction bit set, so that no kernel turns it into an infinity; other numbers as they are.
+fn quiet(format: Format, bits: u64) -> u64 {
+    match format {
+        Format::Fp64 if f64::from_bits(bits).is_nan() => bits | 1 << 51,
+        Format::Fp32 if f32::from_bits(bits as u32).is_nan() => bits | 1 << 22,
+        _ => bits,
     }
 }
 

@@ -116,8 +116,8 @@ fn is_early_addend(model: &Model) -> bool {
         && !params.product_limit
         && matches!(params.fma, 4 | 8 | 16 | 32)
         && matches!(params.alignment_bits, 13 | 23..=25)
-        // A minimum exponent, where there is one, lies above what cancels out in the kernel's arithmetic.
-        && params.min_exponent.is_none_or(|e| (-140..=-10).contains(&e))
+        // Vectors compute no exponents below -95; with binary32 output they know no other limit.
+        && params.min_exponent.is_none_or(|e| e <= -96 || model.output() == Format::Fp16)
 }
 
 /// A late c; `most` is the largest N_FMA for which the sum cannot cancel c against more than the kept bits.

@@ -8,10 +8,19 @@
 //! hands it to the kernel, which packs it as it likes best. A tile of c travels from block to block as numbers of
 //! binary32 (or binary64) that are equal to the encodings that the unit carries.
 
+mod align;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod by_reference;
 mod family;
 mod fp_mode;
+mod lanes;
 mod level;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
 mod source;
 
 pub use family::{Family, family_of};
@@ -48,7 +57,7 @@ pub struct Shape {
 #[derive(Clone, Copy, Debug)]
 pub struct Tile {
     /// MR x NR numbers, row by row: c on entry, the result on return. binary32, or binary64 if [`Shape::double`].
-    /// Each is equal to the encoding in the unit's carry format; NaNs in results are the unit's. Aligned to 64 bytes.
+    /// Each is equal to the encoding in the unit's carry format; any NaN stands for the unit's. Aligned to 64 bytes.
     pub c: *mut u8,
     /// Packed A: MR rows, `blocks` blocks. Aligned to 64 bytes.
     pub a: *const u8,
@@ -98,10 +107,28 @@ pub unsafe trait Kernel: Send + Sync {
 
 /// The kernel of a unit on a level that this machine has.
 pub fn kernel_for(model: &Model, level: Level) -> Box<dyn Kernel> {
-    let _ = level;
-    let made: Option<Box<dyn Kernel>> = match family_of(model) {
-        Family::Reference => None,
-        _ => None,
+    let made = match level {
+        Level::Portable => kernel_of::<portable::Portable>(model),
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon => kernel_of::<neon::Neon>(model),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => kernel_of::<avx2::Avx2>(model),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => kernel_of::<avx512::Avx512>(model),
+        #[allow(unreachable_patterns)]
+        _ => kernel_of::<portable::Portable>(model),
     };
     made.unwrap_or_else(|| Box::new(by_reference::ByReference::new(model)))
+}
+
+/// The fast kernel of a unit for the vectors `L`, if there is one.
+fn kernel_of<L: lanes::Lanes>(model: &Model) -> Option<Box<dyn Kernel>> {
+    match family_of(model) {
+        Family::EarlyAddend => align::early::kernel::<L>(model),
+        Family::LateAddend => align::late::kernel::<L>(model, false),
+        Family::OddEven => align::late::kernel::<L>(model, true),
+        Family::FmaChain | Family::PairwiseSum | Family::CorrectRounding | Family::Reference => {
+            None
+        }
+    }
 }

@@ -1,0 +1,342 @@
+//! c is one more term: it is aligned, cut and added with the products (NVIDIA).
+//!
+//! With c's exponent the block is aligned to E = max(products, c, limit), so s, the number added to the exponent fields,
+//! is the least of u, 28 + base - e_c and 28 + base - limit. When c lies more than 28 binades above the base, all
+//! products are cut to nothing (a product is below 2^(base + 2), and F is at most 25) and the result is c itself, cut to
+//! the bits that the unit returns; that includes a c that is infinite or NaN, whose exponent field is larger still. c * 2^(F -
+//! E) has no more than 25 bits before the point and is cut by the conversion.
+//!
+//! The sum of up to 32 products and c may pass 31 bits where F = 25 (|product| < 4, so 16 products reach 2^31): then two
+//! accumulators are added at the end; should that overflow, the half sum is kept instead, its last bit set if a bit was
+//! lost, which no rounding to 24 bits or fewer can tell from the sum.
+//!
+//! The result is sum * 2^(E - F), rounded once: the conversion to binary32 rounds (toward zero or to nearest), and the
+//! product with a power of two is exact because E lies between -95 and 118. Toward zero to fewer bits, a mask cuts the rest
+//! of what toward zero already cut. To binary16, the conversion to binary32 rounds to odd (toward zero, last bit set
+//! if anything was lost), after which rounding to nearest in 11 bits or fewer is the one rounding of the sum.
+
+use super::pack::{PackA, PackB};
+use super::{Block, Common, Exponents, Layout, MR, TOP, VECTORS, Way, fields, first_pass};
+use crate::format::{Format, Rounding};
+use crate::kernel::lanes::{Job, Lanes};
+use crate::kernel::{FpMode, Kernel, Shape, Strip, Tile};
+use crate::model::Model;
+
+/// What the unit returns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// binary32 toward zero.
+    Cut,
+    /// binary32 toward zero with 13 fraction bits.
+    Cut13,
+    /// binary32 to nearest even.
+    Nearest,
+    /// binary16 to nearest even.
+    Half,
+}
+
+const CUT: u8 = Output::Cut as u8;
+const CUT13: u8 = Output::Cut13 as u8;
+const NEAREST: u8 = Output::Nearest as u8;
+const HALF: u8 = Output::Half as u8;
+
+/// Kernel for blocks of N products; OUT is an [`Output`]; WIDE says that sums may pass 31 bits.
+pub struct Early<L, const N: usize, const OUT: u8, const WIDE: bool> {
+    common: Common,
+    /// The smallest exponent to align to; far below all others if there is none.
+    limit: i32,
+    level: std::marker::PhantomData<L>,
+}
+
+/// The kernel of a unit with an early c.
+pub fn kernel<L: Lanes>(model: &Model) -> Option<Box<dyn Kernel>> {
+    let params = model.params();
+    let output = match (model.output(), params.rounding) {
+        (Format::Fp16, Rounding::NearestEven) => Output::Half,
+        (Format::Fp32, Rounding::NearestEven) if params.alignment_bits >= 23 => Output::Nearest,
+        (Format::Fp32, Rounding::TowardZero) if params.alignment_bits >= 23 => Output::Cut,
+        (Format::Fp32, Rounding::TowardZero) if params.alignment_bits == 13 => Output::Cut13,
+        _ => return None,
+    };
+    let byte = |format: Format| format.info().storage_bits == 8;
+    let bytes = byte(model.a()) && byte(model.b());
+    match (params.fma, params.alignment_bits, output) {
+        (4, _, _) => by_output::<L, 4, false>(model, output),
+        (8, _, _) => by_output::<L, 8, false>(model, output),
+        (16, 25, _) => by_output::<L, 16, true>(model, output),
+        (16, _, _) => by_output::<L, 16, false>(model, output),
+        // Products of 8-bit numbers lie below 3.6: 16 of them and c fit into 31 bits.
+        (32, 25, _) if bytes => by_output::<L, 32, true>(model, output),
+        (32, 13, _) => by_output::<L, 32, false>(model, output),
+        _ => None,
+    }
+}
+
+fn by_output<L: Lanes, const N: usize, const WIDE: bool>(
+    model: &Model,
+    output: Output,
+) -> Option<Box<dyn Kernel>> {
+    Some(match output {
+        Output::Cut => Box::new(Early::<L, N, CUT, WIDE>::new(model)),
+        Output::Cut13 => Box::new(Early::<L, N, CUT13, WIDE>::new(model)),
+        Output::Nearest => Box::new(Early::<L, N, NEAREST, WIDE>::new(model)),
+        Output::Half => Box::new(Early::<L, N, HALF, WIDE>::new(model)),
+    })
+}
+
+impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT, WIDE> {
+    fn new(model: &Model) -> Self {
+        Early {
+            common: Common::new(model),
+            limit: model.params().min_exponent.unwrap_or(-1000),
+            level: std::marker::PhantomData,
+        }
+    }
+}
+
+// SAFETY: packing and tiles touch what the layout describes.
+unsafe impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Kernel
+    for Early<L, N, OUT, WIDE>
+{
+    fn shape(&self) -> Shape {
+        let cuts = OUT != NEAREST;
+        Shape {
+            mr: MR,
+            nr: Layout::<N>::columns::<L>(),
+            block: N,
+            double: false,
+            a_block_bytes: Layout::<N>::A_BLOCK,
+            b_block_bytes: Layout::<N>::b_block::<L>(),
+            mode: if cuts && L::CUT_BY_MODE {
+                FpMode::TowardZero
+            } else {
+                FpMode::Nearest
+            },
+        }
+    }
+
+    unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8) {
+        let job = PackA::<N> {
+            values: strip.single(),
+            k: strip.k,
+            min_field: self.common.min_field_a,
+            bits: self.common.bits,
+            panel,
+        };
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(job) }
+    }
+
+    unsafe fn pack_b(&self, strip: &Strip, panel: *mut u8) {
+        let job = PackB::<N> {
+            values: strip.single(),
+            k: strip.k,
+            min_field: self.common.min_field_b,
+            panel,
+        };
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(job) }
+    }
+
+    unsafe fn tile(&self, tile: &Tile) {
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(TileJob { kernel: self, tile }) }
+    }
+}
+
+struct TileJob<'a, L, const N: usize, const OUT: u8, const WIDE: bool> {
+    kernel: &'a Early<L, N, OUT, WIDE>,
+    tile: &'a Tile,
+}
+
+/// Numbers of one row that depend on its base.
+struct RowConstants<L: Lanes> {
+    /// 28 + base + 127 as an exponent field: less c's field it is s for c.
+    for_c: L::I,
+    /// s of the smallest exponent allowed.
+    for_limit: L::I,
+    /// Added to s: the field of 2^(F - E).
+    scale: L::I,
+    /// Less s: the field of 2^(E - F).
+    result: L::I,
+}
+
+impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Job
+    for TileJob<'_, L, N, OUT, WIDE>
+{
+    #[inline(always)]
+    unsafe fn run<M: Lanes>(self) {
+        let TileJob { kernel, tile } = self;
+        // SAFETY: compiled for the level, which is L; the tile is as the engine describes it.
+        unsafe {
+            let columns = Layout::<N>::columns::<L>();
+            let mut u = [Exponents::new()];
+            for kb in 0..tile.blocks {
+                let block = Block::<N>::new::<L>(tile, kb);
+                let ways = first_pass::<L, N, 1>(block, tile.rows, &mut u);
+                for i in 0..tile.rows {
+                    let c = tile.c.cast::<f32>().add(i * columns);
+                    let least = L::load_i(u[0].0.as_ptr().add(i * L::COUNT));
+                    match ways[i] {
+                        Way::Fast => kernel.row(block, i, c, least),
+                        Way::Mixed => {
+                            let mut before = [0.0; 64];
+                            std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
+                            kernel.row(block, i, c, least);
+                            kernel
+                                .common
+                                .mixed_lanes::<L, N>(tile, kb, i, &before, keep::<OUT>);
+                        }
+                        Way::Slow => {
+                            kernel.common.scalar_lanes::<L, N>(tile, kb, i, |_| true);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What becomes of c when all products are zero.
+fn keep<const OUT: u8>(c: f32) -> f32 {
+    if OUT == CUT13 && c.is_finite() {
+        f32::from_bits(c.to_bits() & !0x3ff) + 0.0
+    } else {
+        c + 0.0
+    }
+}
+
+impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT, WIDE> {
+    #[inline(always)]
+    unsafe fn constants(&self, base: i32) -> RowConstants<L> {
+        let field = |e: i32| unsafe { L::splat_i(e << 23) };
+        RowConstants {
+            for_c: field(TOP + base + 127),
+            for_limit: field((TOP + base - self.limit).clamp(0, 126)),
+            scale: field(127 + self.common.bits - TOP - base),
+            result: field(127 + TOP + base - self.common.bits),
+        }
+    }
+
+    /// s for c; below zero where c lies so far above the products that it is the result.
+    #[inline(always)]
+    unsafe fn s_of_c(constants: &RowConstants<L>, c: L::F) -> L::I {
+        // SAFETY: compiled for the level.
+        unsafe {
+            let field = L::and(L::bits(c), L::splat_i(0x7f80_0000));
+            if OUT == HALF {
+                // A subnormal c has the smallest exponent of binary16, a zero none at all.
+                let field = L::max_i(field, L::splat_i((127 - 14) << 23));
+                let zero = L::equal(L::shl::<1>(L::bits(c)), L::splat_i(0));
+                let none = L::splat_i(126 << 23);
+                L::select(zero, none, L::sub_i(constants.for_c, field))
+            } else {
+                L::sub_i(constants.for_c, field)
+            }
+        }
+    }
+
+    /// One row over one block.
+    #[inline(always)]
+    unsafe fn row(&self, block: Block<N>, i: usize, c: *mut f32, least: L::I) {
+        // SAFETY: the block and the row of c are there, as the caller says.
+        unsafe {
+            let base = block.row_head(i).base + block.columns_head::<L>().base;
+            let constants = self.constants(base);
+            let mut s = fields::<L>(least);
+            let mut sums = [L::splat_i(0); VECTORS];
+            for v in 0..VECTORS {
+                let c = L::load(c.add(v * L::COUNT));
+                let of_c = Self::s_of_c(&constants, c);
+                let mut least = L::min_i(s[v], of_c);
+                if OUT == HALF {
+                    least = L::min_i(least, constants.for_limit);
+                }
+                s[v] = L::max_i(least, L::splat_i(0));
+                let scale = L::from_bits(L::add_i(s[v], constants.scale));
+                sums[v] = L::to_int(L::mul(c, scale));
+            }
+            if WIDE {
+                let mut second = [L::splat_i(0); VECTORS];
+                block.add_products::<L>(i, (0, N / 2, 1), s, &mut sums);
+                block.add_products::<L>(i, (N / 2, N, 1), s, &mut second);
+                add_wide::<L>(&mut sums, &second, &mut s);
+            } else {
+                block.add_products::<L>(i, (0, N, 1), s, &mut sums);
+            }
+            for v in 0..VECTORS {
+                let at = c.add(v * L::COUNT);
+                let c = L::load(at);
+                let scale = L::from_bits(L::sub_i(constants.result, s[v]));
+                let result = match OUT {
+                    NEAREST => L::mul(L::to_float(sums[v]), scale),
+                    HALF => {
+                        let cut = L::to_float_cut(sums[v]);
+                        let lost = L::any_bit(L::xor(L::to_int(cut), sums[v]));
+                        let odd = L::from_bits(L::or(L::bits(cut), lost));
+                        // A negative sum may have become -0.
+                        L::add(L::through_half(L::mul(odd, scale)), L::splat(0.0))
+                    }
+                    _ => L::mul(L::to_float_cut(sums[v]), scale),
+                };
+                let mut result = L::select_by_sign(Self::s_of_c(&constants, c), c, result);
+                if OUT == CUT13 {
+                    // An infinity stays one, a NaN stays a NaN.
+                    result = L::from_bits(L::and(L::bits(result), L::splat_i(!0x3ff)));
+                }
+                L::store(at, result);
+            }
+        }
+    }
+}
+
+/// Adds `second` to `sums`; where that overflows, keeps half the sum and takes one off `s`.
+#[inline(always)]
+unsafe fn add_wide<L: Lanes>(
+    sums: &mut [L::I; VECTORS],
+    second: &[L::I; VECTORS],
+    s: &mut [L::I; VECTORS],
+) {
+    // SAFETY: compiled for the level.
+    unsafe {
+        let first = *sums;
+        let mut any = L::splat_i(0);
+        for v in 0..VECTORS {
+            sums[v] = L::add_i(first[v], second[v]);
+            any = L::or(any, overflow::<L>(first[v], second[v], sums[v]));
+        }
+        if L::any_negative(any) {
+            halve::<L>(&first, second, sums, s);
+        }
+    }
+}
+
+/// Negative where a sum overflowed.
+#[inline(always)]
+unsafe fn overflow<L: Lanes>(x: L::I, y: L::I, sum: L::I) -> L::I {
+    // SAFETY: compiled for the level.
+    unsafe { L::and(L::xor(x, sum), L::xor(y, sum)) }
+}
+
+#[inline(always)]
+unsafe fn halve<L: Lanes>(
+    first: &[L::I; VECTORS],
+    second: &[L::I; VECTORS],
+    sums: &mut [L::I; VECTORS],
+    s: &mut [L::I; VECTORS],
+) {
+    // SAFETY: compiled for the level.
+    unsafe {
+        let one = L::splat_i(1);
+        for v in 0..VECTORS {
+            let (x, y) = (first[v], second[v]);
+            let both = L::and(L::and(x, y), one);
+            let half = L::add_i(L::add_i(L::sar_by(x, one), L::sar_by(y, one)), both);
+            let lost = L::and(L::xor(x, y), one);
+            let half = L::or(half, lost);
+            let overflowed = L::greater(L::splat_i(0), overflow::<L>(x, y, sums[v]));
+            sums[v] = L::select(overflowed, half, sums[v]);
+            s[v] = L::select(overflowed, L::sub_i(s[v], L::splat_i(1 << 23)), s[v]);
+        }
+    }
+}

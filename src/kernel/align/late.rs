@@ -1,0 +1,220 @@
+//! c is added after the products have been summed (CDNA 3; paper, Algorithms 1 and 2).
+//!
+//! The sum of the products is an integer in units of 2^(E - 24), |sum| < 2^29 (2^30 for odd and even groups of 8-bit
+//! products). The paper then distinguishes: E >= e_c, c rounded down to that unit; else the sum rounded down to 32 bits
+//! below e_c, added to c, and the total rounded down to 31 bits below its leading bit; in the end RNE to 24 bits.
+//!
+//! Both cases in one, without a branch: take the unit 2^(U - 24), U = max(E, e_c - 5). Then
+//!
+//! * c rounded down to that unit is the first case where E >= e_c, and exact where U > E - 1 because of c (c's last bit is
+//!   2^(e_c - 23), not below the unit). Where e_c - 5 <= E < e_c the sum needs no shift, c fits exactly, and the
+//!   total, below 2^(E + 7), keeps all its bits in the paper's 31; so total = sum + c in the first case's unit.
+//! * Where e_c > E + 5 the sum is shifted down by U - E. What falls off matters to the RNE only as "something is
+//!   there", and of it the paper keeps the first three bits (32 bits below e_c are three below the unit), less one for every
+//!   binade of the total above 2^(e_c - 1), since the 31 bits count from the leading bit. The top three bits of the
+//!   total tell: 000 and 111 keep three, 001 and 110 two, the others one. (A negative total is one step further
+//!   down than its magnitude says, exactly like the two's complement pattern.) These bits' OR goes into the total's last
+//!   bit, which lies below the RNE's half bit: the sum is below half of c (for 8-bit products, below 56.3 * 2^E
+//!   against c >= 64 * 2^E; then the total has two bits or more to spare), so the total keeps 25 bits or more.
+//! * Shifts of 31 and more lose the pattern, but then the shifted sum is 0 or -1, c is a multiple of 64 units, and RNE
+//!   gives c whatever the sticky bit. Where c lies more than 33 binades above the base, the result is c; that includes
+//!   infinities and NaNs, whose exponent field is larger still.
+//!
+//! Rounding c down with `floor` needs care for a c so small that its product with the scale underflows: adding 2^-60
+//! with c's sign moves a tiny negative c off zero, and changes nothing else, because it lies below half a unit in the
+//! last place of every number of magnitude 2^-35 or more. It needs a c that is not -0: zeros between blocks have no
+//! sign here. With 8-bit inputs, a c below half a unit is dropped instead of rounded down.
+//!
+//! The result, converted by RNE, times 2^(U - 24) is exact, for U lies between -95 and 123.
+
+use super::pack::{PackA, PackB};
+use super::{Block, Common, Exponents, Layout, MR, TOP, VECTORS, Way, fields, first_pass};
+use crate::kernel::lanes::{Job, Lanes};
+use crate::kernel::{FpMode, Kernel, Shape, Strip, Tile};
+use crate::model::Model;
+
+/// Kernel for blocks of N products; GROUPS is 2 for odd and even groups, else 1.
+pub struct Late<L, const N: usize, const GROUPS: usize> {
+    common: Common,
+    /// Which bits below the unit count, by the top three bits of the total.
+    kept: [i32; 8],
+    level: std::marker::PhantomData<L>,
+}
+
+/// The kernel of a unit with a late c.
+pub fn kernel<L: Lanes>(model: &Model, odd_even: bool) -> Option<Box<dyn Kernel>> {
+    Some(match (model.params().fma, odd_even) {
+        (4, false) => Box::new(Late::<L, 4, 1>::new(model)),
+        (8, false) => Box::new(Late::<L, 8, 1>::new(model)),
+        (16, true) => Box::new(Late::<L, 16, 2>::new(model)),
+        _ => return None,
+    })
+}
+
+impl<L: Lanes, const N: usize, const GROUPS: usize> Late<L, N, GROUPS> {
+    fn new(model: &Model) -> Self {
+        let kept = match model.params().late_total_bits {
+            Some(_) => [7, 6, 4, 4, 4, 4, 6, 7],
+            // 31 bits below e_c, whatever the total.
+            None => [6; 8],
+        };
+        Late {
+            common: Common::new(model),
+            kept,
+            level: std::marker::PhantomData,
+        }
+    }
+}
+
+// SAFETY: packing and tiles touch what the layout describes.
+unsafe impl<L: Lanes, const N: usize, const GROUPS: usize> Kernel for Late<L, N, GROUPS> {
+    fn shape(&self) -> Shape {
+        Shape {
+            mr: MR,
+            nr: Layout::<N>::columns::<L>(),
+            block: N,
+            double: false,
+            a_block_bytes: Layout::<N>::A_BLOCK,
+            b_block_bytes: Layout::<N>::b_block::<L>(),
+            mode: FpMode::Nearest,
+        }
+    }
+
+    unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8) {
+        let job = PackA::<N> {
+            values: strip.single(),
+            k: strip.k,
+            min_field: self.common.min_field_a,
+            bits: self.common.bits,
+            panel,
+        };
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(job) }
+    }
+
+    unsafe fn pack_b(&self, strip: &Strip, panel: *mut u8) {
+        let job = PackB::<N> {
+            values: strip.single(),
+            k: strip.k,
+            min_field: self.common.min_field_b,
+            panel,
+        };
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(job) }
+    }
+
+    unsafe fn tile(&self, tile: &Tile) {
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(TileJob { kernel: self, tile }) }
+    }
+}
+
+struct TileJob<'a, L, const N: usize, const GROUPS: usize> {
+    kernel: &'a Late<L, N, GROUPS>,
+    tile: &'a Tile,
+}
+
+impl<L: Lanes, const N: usize, const GROUPS: usize> Job for TileJob<'_, L, N, GROUPS> {
+    #[inline(always)]
+    unsafe fn run<M: Lanes>(self) {
+        let TileJob { kernel, tile } = self;
+        // SAFETY: compiled for the level, which is L; the tile is as the engine describes it.
+        unsafe {
+            let columns = Layout::<N>::columns::<L>();
+            // Zeros without a sign.
+            for i in 0..tile.rows {
+                for v in 0..VECTORS {
+                    let at = tile.c.cast::<f32>().add(i * columns + v * L::COUNT);
+                    L::store(at, L::add(L::load(at), L::splat(0.0)));
+                }
+            }
+            let kept = L::table(&kernel.kept);
+            let mut u = [const { Exponents::new() }; GROUPS];
+            for kb in 0..tile.blocks {
+                let block = Block::<N>::new::<L>(tile, kb);
+                let ways = first_pass::<L, N, GROUPS>(block, tile.rows, &mut u);
+                for i in 0..tile.rows {
+                    let c = tile.c.cast::<f32>().add(i * columns);
+                    let least: [L::I; GROUPS] =
+                        std::array::from_fn(|g| L::load_i(u[g].0.as_ptr().add(i * L::COUNT)));
+                    match ways[i] {
+                        Way::Fast => row::<L, N, GROUPS>(block, i, c, least, kept),
+                        Way::Mixed => {
+                            let mut before = [0.0; 64];
+                            std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
+                            row::<L, N, GROUPS>(block, i, c, least, kept);
+                            let keep = |c| c;
+                            kernel
+                                .common
+                                .mixed_lanes::<L, N>(tile, kb, i, &before, keep);
+                        }
+                        Way::Slow => {
+                            kernel.common.scalar_lanes::<L, N>(tile, kb, i, |_| true);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One row over one block.
+#[inline(always)]
+unsafe fn row<L: Lanes, const N: usize, const GROUPS: usize>(
+    block: Block<N>,
+    i: usize,
+    c: *mut f32,
+    least: [L::I; GROUPS],
+    kept: L::Table,
+) {
+    // SAFETY: the block and the row of c are there, as the caller says.
+    unsafe {
+        let base = block.row_head(i).base + block.columns_head::<L>().base;
+        let field = |e: i32| L::splat_i(e << 23);
+        let (for_c, scale) = (field(TOP + base + 127 + 5), field(127 + 24 - TOP - base));
+        let result = field(127 + TOP + base - 24);
+
+        let mut s = fields::<L>(least[0]);
+        let mut sums = [L::splat_i(0); VECTORS];
+        block.add_products::<L>(i, (0, N, GROUPS), s, &mut sums);
+        if GROUPS == 2 {
+            let s_even = fields::<L>(least[1]);
+            let mut even = [L::splat_i(0); VECTORS];
+            block.add_products::<L>(i, (1, N, 2), s_even, &mut even);
+            for v in 0..VECTORS {
+                let both = L::min_i(s[v], s_even[v]);
+                let shift = |s: L::I| L::shr::<23>(L::sub_i(s, both));
+                let odd = L::sar_by(sums[v], shift(s[v]));
+                let even = L::sar_by(even[v], shift(s_even[v]));
+                sums[v] = L::add_i(odd, even);
+                s[v] = both;
+            }
+        }
+        for v in 0..VECTORS {
+            let at = c.add(v * L::COUNT);
+            let c = L::load(at);
+            let c_field = L::and(L::bits(c), L::splat_i(0x7f80_0000));
+            // Exponent fields count down from the base: this is U, and the shift U - E.
+            let unit = L::min_i(s[v], L::sub_i(for_c, c_field));
+            let shift = L::shr::<23>(L::sub_i(s[v], unit));
+            let shifted = L::sar_by(sums[v], shift);
+            let to_unit = L::from_bits(L::add_i(unit, scale));
+            let c_sum = if GROUPS == 2 {
+                let scaled = L::mul(c, to_unit);
+                let dropped = L::abs_less(scaled, L::splat(0.5));
+                L::select(dropped, L::splat_i(0), L::to_int(L::floor(scaled)))
+            } else {
+                let sign = L::and(L::bits(c), L::splat_i(i32::MIN));
+                let tiny = L::or(sign, L::splat_i((127 - 60) << 23));
+                L::to_int(L::floor(L::mul_add(c, to_unit, L::from_bits(tiny))))
+            };
+            let total = L::add_i(shifted, c_sum);
+            let kept = L::look_up(kept, L::shr::<29>(total));
+            let kept = L::shr::<3>(L::shl_by(kept, shift));
+            let total = L::or(total, L::any_bit(L::and(sums[v], kept)));
+            let back = L::from_bits(L::sub_i(result, unit));
+            let rounded = L::mul(L::to_float(total), back);
+            L::store(at, L::select_by_sign(unit, c, rounded));
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Level "avx2": 256-bit vectors of x86-64, with FMA and half-precision conversion.
+
+use std::arch::asm;
+use std::arch::x86_64::*;
+
+use super::lanes::{Job, Lanes};
+
+/// The vectors of the level.
+#[derive(Clone, Copy)]
+pub struct Avx2;
+
+// SAFETY (of every block here): the machine has AVX2, FMA and F16C, and pointers are good for eight elements, as the
+// callers of `Lanes` promise. The inline assembly only keeps the compiler from replacing one instruction by several.
+impl Lanes for Avx2 {
+    const COUNT: usize = 8;
+    const CUT_BY_MODE: bool = true;
+    type F = __m256;
+    type I = __m256i;
+    type M = __m256i;
+    type Table = __m256i;
+
+    #[inline(always)]
+    unsafe fn dispatch<J: Job>(job: J) {
+        #[target_feature(enable = "avx2,fma,f16c")]
+        unsafe fn compiled<J: Job>(job: J) {
+            unsafe { job.run::<Avx2>() }
+        }
+        unsafe { compiled(job) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> __m256 {
+        unsafe { _mm256_loadu_ps(from) }
+    }
+    #[inline(always)]
+    unsafe fn store(to: *mut f32, x: __m256) {
+        unsafe { _mm256_storeu_ps(to, x) }
+    }
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> __m256 {
+        unsafe { _mm256_set1_ps(x) }
+    }
+    #[inline(always)]
+    unsafe fn mul(x: __m256, y: __m256) -> __m256 {
+        unsafe { _mm256_mul_ps(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn add(x: __m256, y: __m256) -> __m256 {
+        unsafe { _mm256_add_ps(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn mul_add(x: __m256, y: __m256, z: __m256) -> __m256 {
+        unsafe { _mm256_fmadd_ps(x, y, z) }
+    }
+    #[inline(always)]
+    unsafe fn floor(x: __m256) -> __m256 {
+        unsafe { _mm256_floor_ps(x) }
+    }
+    #[inline(always)]
+    unsafe fn abs_less(x: __m256, y: __m256) -> __m256i {
+        unsafe {
+            let magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0), x);
+            _mm256_castps_si256(_mm256_cmp_ps::<_CMP_LT_OQ>(magnitude, y))
+        }
+    }
+    #[inline(always)]
+    unsafe fn to_int_small(x: __m256) -> __m256i {
+        unsafe { _mm256_cvttps_epi32(x) }
+    }
+    #[inline(always)]
+    unsafe fn to_int(x: __m256) -> __m256i {
+        unsafe { _mm256_cvttps_epi32(x) }
+    }
+    #[inline(always)]
+    unsafe fn to_float(x: __m256i) -> __m256 {
+        unsafe { _mm256_cvtepi32_ps(x) }
+    }
+    #[inline(always)]
+    unsafe fn to_float_cut(x: __m256i) -> __m256 {
+        unsafe { _mm256_cvtepi32_ps(x) }
+    }
+    #[inline(always)]
+    unsafe fn through_half(x: __m256) -> __m256 {
+        unsafe { _mm256_cvtph_ps(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x)) }
+    }
+    #[inline(always)]
+    unsafe fn select_by_sign(x: __m256i, yes: __m256, no: __m256) -> __m256 {
+        unsafe { _mm256_blendv_ps(no, yes, _mm256_castsi256_ps(x)) }
+    }
+
+    #[inline(always)]
+    unsafe fn bits(x: __m256) -> __m256i {
+        unsafe { _mm256_castps_si256(x) }
+    }
+    #[inline(always)]
+    unsafe fn from_bits(x: __m256i) -> __m256 {
+        unsafe { _mm256_castsi256_ps(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_i(from: *const i32) -> __m256i {
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn store_i(to: *mut i32, x: __m256i) {
+        unsafe { _mm256_storeu_si256(to.cast(), x) }
+    }
+    #[inline(always)]
+    unsafe fn splat_i(x: i32) -> __m256i {
+        unsafe { _mm256_set1_epi32(x) }
+    }
+    #[inline(always)]
+    unsafe fn add_i(x: __m256i, y: __m256i) -> __m256i {
+        unsafe { _mm256_add_epi32(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn sub_i(x: __m256i, y: __m256i) -> __m256i {
+        unsafe { _mm256_sub_epi32(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn min_i(x: __m256i, y: __m256i) -> __m256i {
+        unsafe { _mm256_min_epi32(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn max_i(x: __m256i, y: __m256i) -> __m256i {
+        unsafe { _mm256_max_epi32(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn and(x: __m256i, y: __m256i) -> __m256i {
+        unsafe { _mm256_and_si256(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn or(x: __m256i, y: __m256i) -> __m256i {
+        unsafe { _mm256_or_si256(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn xor(x: __m256i, y: __m256i) -> __m256i {
+        unsafe { _mm256_xor_si256(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn shl<const B: i32>(x: __m256i) -> __m256i {
+        unsafe { _mm256_slli_epi32::<B>(x) }
+    }
+    #[inline(always)]
+    unsafe fn shr<const B: i32>(x: __m256i) -> __m256i {
+        unsafe { _mm256_srli_epi32::<B>(x) }
+    }
+    #[inline(always)]
+    unsafe fn shl_by(x: __m256i, count: __m256i) -> __m256i {
+        unsafe { shift_left(x, count) }
+    }
+    #[inline(always)]
+    unsafe fn sar_by(x: __m256i, count: __m256i) -> __m256i {
+        unsafe { _mm256_srav_epi32(x, count) }
+    }
+    #[inline(always)]
+    unsafe fn any_bit(x: __m256i) -> __m256i {
+        unsafe { at_most_one(x) }
+    }
+    #[inline(always)]
+    unsafe fn greater(x: __m256i, y: __m256i) -> __m256i {
+        unsafe { _mm256_cmpgt_epi32(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn equal(x: __m256i, y: __m256i) -> __m256i {
+        unsafe { _mm256_cmpeq_epi32(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn select(mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
+        unsafe { _mm256_blendv_epi8(no, yes, mask) }
+    }
+    #[inline(always)]
+    unsafe fn any_negative(x: __m256i) -> bool {
+        unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(x)) != 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn table(entries: &[i32; 8]) -> __m256i {
+        unsafe { _mm256_loadu_si256(entries.as_ptr().cast()) }
+    }
+    #[inline(always)]
+    unsafe fn look_up(table: __m256i, index: __m256i) -> __m256i {
+        unsafe { _mm256_permutevar8x32_epi32(table, index) }
+    }
+
+    #[inline(always)]
+    unsafe fn add_bytes(x: __m256i, y: __m256i) -> __m256i {
+        unsafe { _mm256_add_epi8(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn min_bytes(x: __m256i, y: __m256i) -> __m256i {
+        unsafe { _mm256_min_epu8(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn any_byte_greater(x: __m256i, y: __m256i) -> bool {
+        unsafe { _mm256_movemask_epi8(_mm256_cmpgt_epi8(x, y)) != 0 }
+    }
+}
+
+/// `vpsllvd`, and not what the compiler makes of it.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn shift_left(x: __m256i, count: __m256i) -> __m256i {
+    let shifted: __m256i;
+    unsafe {
+        asm!("vpsllvd {0}, {1}, {2}", out(ymm_reg) shifted, in(ymm_reg) x, in(ymm_reg) count,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    shifted
+}
+
+/// `vpminud` with 1, and not what the compiler makes of it.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn at_most_one(x: __m256i) -> __m256i {
+    let least: __m256i;
+    unsafe {
+        let one = _mm256_set1_epi32(1);
+        asm!("vpminud {0}, {1}, {2}", out(ymm_reg) least, in(ymm_reg) x, in(ymm_reg) one,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    least
+}

@@ -1,0 +1,118 @@
+//! The vectors of a level: what the kernels are written in. A level is one implementation of [`Lanes`].
+//!
+//! Kernels are generic functions marked `#[inline(always)]` over `L: Lanes`. [`Lanes::dispatch`] compiles them for the
+//! level's instructions: it runs a [`Job`] inside a function with the level's target features, into which everything
+//! is inlined.
+
+/// Work to be compiled for a level.
+pub trait Job {
+    /// Does the work. Implementations must be `#[inline(always)]`.
+    ///
+    /// # Safety
+    /// The machine must have the level's instructions, and what the job says of its own.
+    unsafe fn run<L: Lanes>(self);
+}
+
+/// Vectors of [`Lanes::COUNT`] 32-bit lanes, as binary32 numbers or as integers.
+///
+/// No operation may depend on the floating-point mode unless it says so. Arithmetic is otherwise IEEE in the mode that
+/// is in place.
+///
+/// # Safety
+/// Every function may only be called where the machine has the level's instructions, which [`Lanes::dispatch`]'s caller
+/// promises; those with pointers also need COUNT elements there, at any alignment.
+#[allow(clippy::missing_safety_doc)]
+pub trait Lanes: Copy + Send + Sync + 'static {
+    /// Lanes of a vector.
+    const COUNT: usize;
+    /// Does [`Lanes::to_float_cut`] need [`FpMode::TowardZero`](super::FpMode::TowardZero) in place?
+    const CUT_BY_MODE: bool;
+    /// binary32 lanes.
+    type F: Copy;
+    /// 32-bit integer lanes; also four times as many bytes.
+    type I: Copy;
+    /// Lanes' truth values.
+    type M: Copy;
+    /// Eight 32-bit integers to look up.
+    type Table: Copy;
+
+    /// Runs a job compiled for this level.
+    unsafe fn dispatch<J: Job>(job: J);
+
+    unsafe fn load(from: *const f32) -> Self::F;
+    unsafe fn store(to: *mut f32, x: Self::F);
+    unsafe fn splat(x: f32) -> Self::F;
+    unsafe fn mul(x: Self::F, y: Self::F) -> Self::F;
+    unsafe fn add(x: Self::F, y: Self::F) -> Self::F;
+    /// x * y + z, rounded once or twice.
+    unsafe fn mul_add(x: Self::F, y: Self::F, z: Self::F) -> Self::F;
+    unsafe fn floor(x: Self::F) -> Self::F;
+    /// Is |x| < y?
+    unsafe fn abs_less(x: Self::F, y: Self::F) -> Self::M;
+    /// Toward zero; every lane must be below 2^31 in magnitude.
+    unsafe fn to_int_small(x: Self::F) -> Self::I;
+    /// Toward zero; lanes that do not fit give any number.
+    unsafe fn to_int(x: Self::F) -> Self::I;
+    /// Rounded as the mode in place says: to nearest in the usual one.
+    unsafe fn to_float(x: Self::I) -> Self::F;
+    /// Rounded toward zero; in mode TowardZero only, if CUT_BY_MODE.
+    unsafe fn to_float_cut(x: Self::I) -> Self::F;
+    /// Rounded to binary16 (RNE, overflow to infinity, subnormal numbers kept) and back.
+    unsafe fn through_half(x: Self::F) -> Self::F;
+
+    /// `yes` where the sign bit of x is set.
+    unsafe fn select_by_sign(x: Self::I, yes: Self::F, no: Self::F) -> Self::F;
+
+    unsafe fn bits(x: Self::F) -> Self::I;
+    unsafe fn from_bits(x: Self::I) -> Self::F;
+
+    unsafe fn load_i(from: *const i32) -> Self::I;
+    unsafe fn store_i(to: *mut i32, x: Self::I);
+    unsafe fn splat_i(x: i32) -> Self::I;
+    unsafe fn add_i(x: Self::I, y: Self::I) -> Self::I;
+    unsafe fn sub_i(x: Self::I, y: Self::I) -> Self::I;
+    unsafe fn min_i(x: Self::I, y: Self::I) -> Self::I;
+    unsafe fn max_i(x: Self::I, y: Self::I) -> Self::I;
+    unsafe fn and(x: Self::I, y: Self::I) -> Self::I;
+    unsafe fn or(x: Self::I, y: Self::I) -> Self::I;
+    unsafe fn xor(x: Self::I, y: Self::I) -> Self::I;
+    unsafe fn shl<const N: i32>(x: Self::I) -> Self::I;
+    /// Logical.
+    unsafe fn shr<const N: i32>(x: Self::I) -> Self::I;
+    /// Lane by lane; 32 and more give zero.
+    unsafe fn shl_by(x: Self::I, count: Self::I) -> Self::I;
+    /// Arithmetic, lane by lane; 32 and more give the sign.
+    unsafe fn sar_by(x: Self::I, count: Self::I) -> Self::I;
+    /// 1 where any bit is set.
+    unsafe fn any_bit(x: Self::I) -> Self::I;
+    unsafe fn greater(x: Self::I, y: Self::I) -> Self::M;
+    unsafe fn equal(x: Self::I, y: Self::I) -> Self::M;
+    unsafe fn select(mask: Self::M, yes: Self::I, no: Self::I) -> Self::I;
+    /// Is any lane's sign bit set?
+    unsafe fn any_negative(x: Self::I) -> bool;
+
+    unsafe fn table(entries: &[i32; 8]) -> Self::Table;
+    /// Entries by the indices 0 to 7.
+    unsafe fn look_up(table: Self::Table, index: Self::I) -> Self::I;
+
+    unsafe fn add_bytes(x: Self::I, y: Self::I) -> Self::I;
+    /// Unsigned.
+    unsafe fn min_bytes(x: Self::I, y: Self::I) -> Self::I;
+    /// Is any byte greater, all of them being below 128?
+    unsafe fn any_byte_greater(x: Self::I, y: Self::I) -> bool;
+}
+
+/// Byte `B` of every 32-bit lane, moved to the exponent field of a binary32 number; bytes must be below 128.
+#[inline(always)]
+pub unsafe fn byte_to_exponent<L: Lanes, const B: usize>(x: L::I) -> L::I {
+    // SAFETY: the caller is compiled for the level.
+    unsafe {
+        let field = L::splat_i(0x3f80_0000);
+        match B {
+            0 => L::and(L::shl::<23>(x), field),
+            1 => L::and(L::shl::<15>(x), field),
+            2 => L::and(L::shl::<7>(x), field),
+            _ => L::and(L::shr::<1>(x), field),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Level "portable": plain Rust over arrays of four lanes.
+
+use super::lanes::{Job, Lanes};
+
+/// The vectors of the level.
+#[derive(Clone, Copy)]
+pub struct Portable;
+
+const N: usize = 4;
+
+#[inline(always)]
+fn each<T: Copy, U>(x: [T; N], f: impl Fn(T) -> U) -> [U; N] {
+    x.map(f)
+}
+
+#[inline(always)]
+fn both<T: Copy, S: Copy, U>(x: [T; N], y: [S; N], f: impl Fn(T, S) -> U) -> [U; N] {
+    [f(x[0], y[0]), f(x[1], y[1]), f(x[2], y[2]), f(x[3], y[3])]
+}
+
+/// Byte by byte.
+#[inline(always)]
+fn bytes(x: [i32; N], y: [i32; N], f: impl Fn(u8, u8) -> u8) -> [i32; N] {
+    both(x, y, |x, y| {
+        let (x, y) = (x.to_le_bytes(), y.to_le_bytes());
+        i32::from_le_bytes(std::array::from_fn(|i| f(x[i], y[i])))
+    })
+}
+
+impl Lanes for Portable {
+    const COUNT: usize = N;
+    const CUT_BY_MODE: bool = false;
+    type F = [f32; N];
+    type I = [i32; N];
+    type M = [bool; N];
+    type Table = [i32; 8];
+
+    #[inline(never)]
+    unsafe fn dispatch<J: Job>(job: J) {
+        // SAFETY: every machine has this level; the rest is promised by the caller.
+        unsafe { job.run::<Self>() }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> [f32; N] {
+        // SAFETY: promised by the caller.
+        unsafe { from.cast::<[f32; N]>().read_unaligned() }
+    }
+    #[inline(always)]
+    unsafe fn store(to: *mut f32, x: [f32; N]) {
+        // SAFETY: promised by the caller.
+        unsafe { to.cast::<[f32; N]>().write_unaligned(x) }
+    }
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> [f32; N] {
+        [x; N]
+    }
+    #[inline(always)]
+    unsafe fn mul(x: [f32; N], y: [f32; N]) -> [f32; N] {
+        both(x, y, |x, y| x * y)
+    }
+    #[inline(always)]
+    unsafe fn add(x: [f32; N], y: [f32; N]) -> [f32; N] {
+        both(x, y, |x, y| x + y)
+    }
+    #[inline(always)]
+    unsafe fn mul_add(x: [f32; N], y: [f32; N], z: [f32; N]) -> [f32; N] {
+        both(both(x, y, |x, y| x * y), z, |xy, z| xy + z)
+    }
+    #[inline(always)]
+    unsafe fn floor(x: [f32; N]) -> [f32; N] {
+        each(x, |x| {
+            // Numbers of 2^23 and more have no fraction, and need not fit into an integer.
+            if x.abs() < 8_388_608.0 {
+                let cut = x as i32 as f32;
+                if cut > x { cut - 1.0 } else { cut }
+            } else {
+                x
+            }
+        })
+    }
+    #[inline(always)]
+    unsafe fn abs_less(x: [f32; N], y: [f32; N]) -> [bool; N] {
+        both(x, y, |x, y| x.abs() < y)
+    }
+    #[inline(always)]
+    unsafe fn to_int_small(x: [f32; N]) -> [i32; N] {
+        // SAFETY: the caller promises that every lane fits.
+        each(x, |x| unsafe { x.to_int_unchecked() })
+    }
+    #[inline(always)]
+    unsafe fn to_int(x: [f32; N]) -> [i32; N] {
+        each(x, |x| x as i32)
+    }
+    #[inline(always)]
+    unsafe fn to_float(x: [i32; N]) -> [f32; N] {
+        each(x, |x| x as f32)
+    }
+    #[inline(always)]
+    unsafe fn to_float_cut(x: [i32; N]) -> [f32; N] {
+        // To nearest, then one step back if that went too far.
+        each(x, |x| {
+            let nearest = x as f32;
+            let back = nearest as i64;
+            let too_far = back.unsigned_abs() > i64::from(x).unsigned_abs();
+            f32::from_bits(nearest.to_bits() - u32::from(too_far))
+        })
+    }
+    #[inline(always)]
+    unsafe fn through_half(x: [f32; N]) -> [f32; N] {
+        each(x, |x| {
+            let magnitude = x.abs();
+            // The last bit of a sum with this number is binary16's last bit.
+            let exponent = (magnitude.to_bits() >> 23).max(127 - 14).min(127 + 17);
+            let grid = f32::from_bits((exponent + 13) << 23);
+            let rounded = (magnitude + grid) - grid;
+            let finite = if rounded > 65504.0 {
+                f32::INFINITY
+            } else {
+                rounded
+            };
+            finite.copysign(x)
+        })
+    }
+    #[inline(always)]
+    unsafe fn select_by_sign(x: [i32; N], yes: [f32; N], no: [f32; N]) -> [f32; N] {
+        both(
+            x,
+            both(yes, no, |y, n| (y, n)),
+            |x, (y, n)| if x < 0 { y } else { n },
+        )
+    }
+
+    #[inline(always)]
+    unsafe fn bits(x: [f32; N]) -> [i32; N] {
+        each(x, |x| x.to_bits() as i32)
+    }
+    #[inline(always)]
+    unsafe fn from_bits(x: [i32; N]) -> [f32; N] {
+        each(x, |x| f32::from_bits(x as u32))
+    }
+
+    #[inline(always)]
+    unsafe fn load_i(from: *const i32) -> [i32; N] {
+        // SAFETY: promised by the caller.
+        unsafe { from.cast::<[i32; N]>().read_unaligned() }
+    }
+    #[inline(always)]
+    unsafe fn store_i(to: *mut i32, x: [i32; N]) {
+        // SAFETY: promised by the caller.
+        unsafe { to.cast::<[i32; N]>().write_unaligned(x) }
+    }
+    #[inline(always)]
+    unsafe fn splat_i(x: i32) -> [i32; N] {
+        [x; N]
+    }
+    #[inline(always)]
+    unsafe fn add_i(x: [i32; N], y: [i32; N]) -> [i32; N] {
+        both(x, y, i32::wrapping_add)
+    }
+    #[inline(always)]
+    unsafe fn sub_i(x: [i32; N], y: [i32; N]) -> [i32; N] {
+        both(x, y, i32::wrapping_sub)
+    }
+    #[inline(always)]
+    unsafe fn min_i(x: [i32; N], y: [i32; N]) -> [i32; N] {
+        both(x, y, i32::min)
+    }
+    #[inline(always)]
+    unsafe fn max_i(x: [i32; N], y: [i32; N]) -> [i32; N] {
+        both(x, y, i32::max)
+    }
+    #[inline(always)]
+    unsafe fn and(x: [i32; N], y: [i32; N]) -> [i32; N] {
+        both(x, y, |x, y| x & y)
+    }
+    #[inline(always)]
+    unsafe fn or(x: [i32; N], y: [i32; N]) -> [i32; N] {
+        both(x, y, |x, y| x | y)
+    }
+    #[inline(always)]
+    unsafe fn xor(x: [i32; N], y: [i32; N]) -> [i32; N] {
+        both(x, y, |x, y| x ^ y)
+    }
+    #[inline(always)]
+    unsafe fn shl<const B: i32>(x: [i32; N]) -> [i32; N] {
+        each(x, |x| x << B)
+    }
+    #[inline(always)]
+    unsafe fn shr<const B: i32>(x: [i32; N]) -> [i32; N] {
+        each(x, |x| (x as u32 >> B) as i32)
+    }
+    #[inline(always)]
+    unsafe fn shl_by(x: [i32; N], count: [i32; N]) -> [i32; N] {
+        both(x, count, |x, n| {
+            if (n as u32) < 32 {
+                x.wrapping_shl(n as u32)
+            } else {
+                0
+            }
+        })
+    }
+    #[inline(always)]
+    unsafe fn sar_by(x: [i32; N], count: [i32; N]) -> [i32; N] {
+        both(x, count, |x, n| x.wrapping_shr((n as u32).min(31)))
+    }
+    #[inline(always)]
+    unsafe fn any_bit(x: [i32; N]) -> [i32; N] {
+        each(x, |x| i32::from(x != 0))
+    }
+    #[inline(always)]
+    unsafe fn greater(x: [i32; N], y: [i32; N]) -> [bool; N] {
+        both(x, y, |x, y| x > y)
+    }
+    #[inline(always)]
+    unsafe fn equal(x: [i32; N], y: [i32; N]) -> [bool; N] {
+        both(x, y, |x, y| x == y)
+    }
+    #[inline(always)]
+    unsafe fn select(mask: [bool; N], yes: [i32; N], no: [i32; N]) -> [i32; N] {
+        both(
+            mask,
+            both(yes, no, |y, n| (y, n)),
+            |m, (y, n)| if m { y } else { n },
+        )
+    }
+    #[inline(always)]
+    unsafe fn any_negative(x: [i32; N]) -> bool {
+        x.iter().fold(0, |all, x| all | x) < 0
+    }
+
+    #[inline(always)]
+    unsafe fn table(entries: &[i32; 8]) -> [i32; 8] {
+        *entries
+    }
+    #[inline(always)]
+    unsafe fn look_up(table: [i32; 8], index: [i32; N]) -> [i32; N] {
+        each(index, |i| table[(i & 7) as usize])
+    }
+
+    #[inline(always)]
+    unsafe fn add_bytes(x: [i32; N], y: [i32; N]) -> [i32; N] {
+        bytes(x, y, u8::wrapping_add)
+    }
+    #[inline(always)]
+    unsafe fn min_bytes(x: [i32; N], y: [i32; N]) -> [i32; N] {
+        bytes(x, y, u8::min)
+    }
+    #[inline(always)]
+    unsafe fn any_byte_greater(x: [i32; N], y: [i32; N]) -> bool {
+        // With its top bit set, no byte of y borrows from the next: both are below 128. The bit stays where x <= y.
+        let high = 0x8080_8080_u32;
+        both(x, y, |x, y| ((y as u32 | high) - x as u32) & high != high)
+            .iter()
+            .any(|&greater| greater)
+    }
+}
