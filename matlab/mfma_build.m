@@ -36,6 +36,9 @@ library = must_exist(find_library(top), 'the library', ...
 target = fullfile(here, 'private', ['mfma_mex.', mexext]);
 stem = sprintf('mfma_mex_new_%d', feature_pid());
 fresh = fullfile(here, 'private', [stem, '.', mexext]);
+if ~exist(fileparts(target), 'dir')
+    mkdir(fileparts(target));
+end
 clear mfma_mex
 if exist('OCTAVE_VERSION', 'builtin')
     build_octave(source, fileparts(header), library, fresh);
