@@ -12,7 +12,55 @@
 #ifndef MFMA_H
 #define MFMA_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+// One fused multiply-add after the other.
+#define MFMA_SCHEME_SEQUENTIAL_FMA 0
+// Products of a block and c added without error, rounded once (CDNA 1).
+#define MFMA_SCHEME_CORRECT_ROUNDING 1
+// Products rounded and added two by two, c last, every step rounded (CDNA 2).
+#define MFMA_SCHEME_PAIRWISE_SUM 2
+// Products aligned to the largest exponent, cut, added, rounded once (NVIDIA, CDNA 3).
+#define MFMA_SCHEME_GLOBAL_ALIGNMENT 3
+// The same with odd and even products aligned apart (CDNA 3, 8-bit inputs).
+#define MFMA_SCHEME_ODD_EVEN_GROUPING 4
+
+// Elements of a block in their order.
+#define MFMA_INTERLEAVE_NONE 0
+// Two half blocks, k mod 4 in {0, 1} and {2, 3}; c added last (8-bit inputs of mma.sync on Hopper and Blackwell).
+#define MFMA_INTERLEAVE_MOD4 1
+
+// NaN has its sign bit set; a nonzero sum that becomes zero keeps its sign.
+#define MFMA_CONVENTIONS_AMD 0
+// NaN has all bits but the sign set; a zero result is +0.
+#define MFMA_CONVENTIONS_NVIDIA 1
+// As MATLAB Tensor Core computes format pairs that no hardware has: c is binary32 between blocks.
+#define MFMA_CONVENTIONS_TOOLBOX 2
+
+// "No such limit" or "no such step", in the fields of mfma_params that may have none.
+#define MFMA_NONE -2147483648
+
+// Vectors measured on the hardware.
+#define MFMA_EVIDENCE_MEASURED 0
+// The paper's algorithms and printed vectors.
+#define MFMA_EVIDENCE_PAPER 1
+// Vendor documentation or other public models only.
+#define MFMA_EVIDENCE_ASSUMED 2
+// No hardware has this unit: it is what MATLAB Tensor Core computes.
+#define MFMA_EVIDENCE_NO_HARDWARE 3
+
+// Columns one after the other: the convention of BLAS, MATLAB and Fortran.
+#define MFMA_ORDER_COL_MAJOR 0
+// Rows one after the other: the convention of C and NumPy.
+#define MFMA_ORDER_ROW_MAJOR 1
+
+// Encodings of the unit's format.
+#define MFMA_STORAGE_RAW 0
+// binary32 numbers, rounded to the unit's format inside the call.
+#define MFMA_STORAGE_F32 1
+// binary64 numbers, rounded to the unit's format inside the call.
+#define MFMA_STORAGE_F64 2
 
 // A matrix unit, ready to compute. Immutable: any number of threads may use one at a time.
 typedef struct mfma_model mfma_model;
@@ -25,6 +73,87 @@ typedef int32_t mfma_arch;
 
 // A number format (MFMA_FMT_*).
 typedef int32_t mfma_format;
+
+// The features of a matrix unit. Set `size` to sizeof(mfma_params), fill the rest with mfma_params_default or
+// mfma_params_from_arch, then change what is to be different. Flags are 0 or 1. In brackets: the name of the feature in
+// MATLAB Tensor Core.
+typedef struct mfma_params {
+    // sizeof(mfma_params).
+    size_t size;
+    // How a block is summed: MFMA_SCHEME_*.
+    int32_t scheme;
+    // Products in one block, 1 to 4096; longer dot products run block after block (fma).
+    int32_t fma;
+    // Order of the elements in a block: MFMA_INTERLEAVE_*.
+    int32_t interleave;
+    // Fractional bits kept, relative to the largest exponent, when a term is aligned (23 + neab). Alignment schemes.
+    int32_t alignment_bits;
+    // Does one more bit remember whether a term lost anything (stkbitenabled)? Global alignment with early c.
+    int32_t sticky;
+    // Is c added after the products (late_partial_sum)? Global alignment.
+    int32_t late_c;
+    // Are products kept unnormalised, with a significand below 4 (denorm_prd)? Alignment schemes.
+    int32_t denormal_products;
+    // Rounding of a sum or of c when one is aligned to the other: MFMA_ROUND_* (armode). Late c.
+    int32_t alignment_rounding;
+    // Fractional bits kept of the sum of products when it is aligned to a larger c. Late c.
+    int32_t late_sum_bits;
+    // Fractional bits to which the total is then rounded down before the final rounding, or MFMA_NONE. Late c.
+    int32_t late_total_bits;
+    // A late c more than this many binades below the products is dropped, or MFMA_NONE. Odd-even grouping.
+    int32_t drop_c_beyond;
+    // The largest exponent is not taken below this, or MFMA_NONE (min_exp_limit).
+    int32_t min_exponent;
+    // Exponent that c = 0 counts with when c is late, or MFMA_NONE (c_min_exp_limit).
+    int32_t zero_c_exponent;
+    // Is a product beyond the output format's range an infinity (prd_limit)?
+    int32_t product_limit;
+    // Final rounding: MFMA_ROUND_* (frmode).
+    int32_t rounding;
+    // Are subnormal inputs kept (in_subnormals)?
+    int32_t in_subnormals;
+    // Are subnormal c and results kept (out_subnormals)?
+    int32_t out_subnormals;
+    // NaN's encoding and zero's sign: MFMA_CONVENTIONS_*.
+    int32_t conventions;
+} mfma_params;
+
+// A unit of the catalogue for one pair of input formats. Set `size` to sizeof(mfma_capability).
+typedef struct mfma_capability {
+    // sizeof(mfma_capability).
+    size_t size;
+    // Architecture.
+    mfma_arch arch;
+    // Format of a's elements.
+    mfma_format a;
+    // Format of b's elements.
+    mfma_format b;
+    // Format of c and d.
+    mfma_format d;
+    // 1 if only mfma_model_from_instruction reaches the unit, 0 if mfma_model_new gives it for these formats.
+    int32_t by_instruction;
+    // Who says that it computes like this: MFMA_EVIDENCE_*.
+    int32_t evidence;
+    // An instruction of the unit; "" if there is none. Static text.
+    const char *instruction;
+    // Where the features are from. Static text.
+    const char *source;
+    // Vectors measured on GPUs that the unit has been checked against.
+    int64_t measured;
+    // Vectors printed in the paper or following from its algorithms.
+    int64_t paper;
+    // Vectors drawn from problems that people met.
+    int64_t directed;
+    // Vectors computed by MATLAB Tensor Core.
+    int64_t golden;
+    // Vectors that the unit does not reproduce.
+    int64_t mismatches;
+    // The probability of a mismatch is below this with probability 1 - 1e-6 (paper, section 5.4); 1 if nothing is known.
+    double mismatch_bound;
+} mfma_capability;
+
+// How a value between two neighbours of a format is rounded (MFMA_ROUND_*).
+typedef int32_t mfma_rounding;
 
 // Success.
 #define MFMA_OK 0
@@ -98,6 +227,15 @@ typedef int32_t mfma_format;
 #define MFMA_FMT_E4M3FNUZ 7
 // 8-bit E5M2 of AMD CDNA 3 ("bf8").
 #define MFMA_FMT_E5M2FNUZ 8
+
+// To nearest, ties to even.
+#define MFMA_ROUND_NEAREST_EVEN 0
+// Toward zero: cut.
+#define MFMA_ROUND_TOWARD_ZERO 1
+// Toward minus infinity.
+#define MFMA_ROUND_DOWN 2
+// Toward plus infinity.
+#define MFMA_ROUND_UP 3
 
 #ifdef __cplusplus
 extern "C" {
@@ -179,6 +317,30 @@ mfma_status mfma_gemm_f32(mfma_arch arch, mfma_format format, int64_t m, int64_t
 mfma_status mfma_gemm_f64(mfma_arch arch, mfma_format format, mfma_format out_format, int64_t m, int64_t n,
                           int64_t k, double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
                           double beta, const double *c, int64_t ldc, double *d, int64_t ldd);
+
+// Fills `params` with a unit like the A100's for binary16 inputs. `params->size` must be set.
+mfma_status mfma_params_default(mfma_params *params);
+
+// Fills `params` with the features of the unit that mfma_model_new would give. `params->size` must be set.
+mfma_status mfma_params_from_arch(mfma_arch arch, mfma_format a, mfma_format b, mfma_format d,
+                                  mfma_params *params);
+
+// A custom unit that multiplies elements of formats `a` and `b` and gives results of format `d` (MFMA_FMT_FP64, FP32 or
+// FP16). Combinations of features that have no meaning are refused. Release it with mfma_model_free.
+mfma_status mfma_model_from_params(const mfma_params *params, mfma_format a, mfma_format b, mfma_format d,
+                                   mfma_model **model);
+
+// Fills `params` with the features of a model. `params->size` must be set.
+mfma_status mfma_model_params(const mfma_model *model, mfma_params *params);
+
+// Number of units in the catalogue, counting each pair of input formats.
+int64_t mfma_capability_count(void);
+
+// Describes unit `index`, 0 to mfma_capability_count() - 1. `capability->size` must be set.
+mfma_status mfma_capability_get(int64_t index, mfma_capability *capability);
+
+// Fills `params` with the features of unit `index`. `params->size` must be set.
+mfma_status mfma_capability_params(int64_t index, mfma_params *params);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -82,3 +82,62 @@ pub const MFMA_FMT_E5M2: mfma_format = 6;
 pub const MFMA_FMT_E4M3FNUZ: mfma_format = 7;
 /// 8-bit E5M2 of AMD CDNA 3 ("bf8").
 pub const MFMA_FMT_E5M2FNUZ: mfma_format = 8;
+
+/// How a value between two neighbours of a format is rounded (MFMA_ROUND_*).
+pub type mfma_rounding = i32;
+
+/// To nearest, ties to even.
+pub const MFMA_ROUND_NEAREST_EVEN: mfma_rounding = 0;
+/// Toward zero: cut.
+pub const MFMA_ROUND_TOWARD_ZERO: mfma_rounding = 1;
+/// Toward minus infinity.
+pub const MFMA_ROUND_DOWN: mfma_rounding = 2;
+/// Toward plus infinity.
+pub const MFMA_ROUND_UP: mfma_rounding = 3;
+
+/// One fused multiply-add after the other.
+pub const MFMA_SCHEME_SEQUENTIAL_FMA: i32 = 0;
+/// Products of a block and c added without error, rounded once (CDNA 1).
+pub const MFMA_SCHEME_CORRECT_ROUNDING: i32 = 1;
+/// Products rounded and added two by two, c last, every step rounded (CDNA 2).
+pub const MFMA_SCHEME_PAIRWISE_SUM: i32 = 2;
+/// Products aligned to the largest exponent, cut, added, rounded once (NVIDIA, CDNA 3).
+pub const MFMA_SCHEME_GLOBAL_ALIGNMENT: i32 = 3;
+/// The same with odd and even products aligned apart (CDNA 3, 8-bit inputs).
+pub const MFMA_SCHEME_ODD_EVEN_GROUPING: i32 = 4;
+
+/// Elements of a block in their order.
+pub const MFMA_INTERLEAVE_NONE: i32 = 0;
+/// Two half blocks, k mod 4 in {0, 1} and {2, 3}; c added last (8-bit inputs of mma.sync on Hopper and Blackwell).
+pub const MFMA_INTERLEAVE_MOD4: i32 = 1;
+
+/// NaN has its sign bit set; a nonzero sum that becomes zero keeps its sign.
+pub const MFMA_CONVENTIONS_AMD: i32 = 0;
+/// NaN has all bits but the sign set; a zero result is +0.
+pub const MFMA_CONVENTIONS_NVIDIA: i32 = 1;
+/// As MATLAB Tensor Core computes format pairs that no hardware has: c is binary32 between blocks.
+pub const MFMA_CONVENTIONS_TOOLBOX: i32 = 2;
+
+/// "No such limit" or "no such step", in the fields of mfma_params that may have none.
+pub const MFMA_NONE: i32 = -2147483648;
+
+/// Vectors measured on the hardware.
+pub const MFMA_EVIDENCE_MEASURED: i32 = 0;
+/// The paper's algorithms and printed vectors.
+pub const MFMA_EVIDENCE_PAPER: i32 = 1;
+/// Vendor documentation or other public models only.
+pub const MFMA_EVIDENCE_ASSUMED: i32 = 2;
+/// No hardware has this unit: it is what MATLAB Tensor Core computes.
+pub const MFMA_EVIDENCE_NO_HARDWARE: i32 = 3;
+
+/// Columns one after the other: the convention of BLAS, MATLAB and Fortran.
+pub const MFMA_ORDER_COL_MAJOR: i32 = 0;
+/// Rows one after the other: the convention of C and NumPy.
+pub const MFMA_ORDER_ROW_MAJOR: i32 = 1;
+
+/// Encodings of the unit's format.
+pub const MFMA_STORAGE_RAW: i32 = 0;
+/// binary32 numbers, rounded to the unit's format inside the call.
+pub const MFMA_STORAGE_F32: i32 = 1;
+/// binary64 numbers, rounded to the unit's format inside the call.
+pub const MFMA_STORAGE_F64: i32 = 2;

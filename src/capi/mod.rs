@@ -11,6 +11,7 @@
 
 #[macro_use]
 mod guard;
+mod capability;
 mod check;
 pub mod codes;
 mod debug;
@@ -18,10 +19,14 @@ mod gemm;
 mod info;
 mod model;
 mod names;
+mod params;
+mod sized;
 
+pub use capability::*;
 pub use codes::*;
 pub use debug::*;
 pub use gemm::*;
 pub use info::*;
 pub use model::*;
 pub use names::*;
+pub use params::*;

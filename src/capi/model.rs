@@ -12,10 +12,22 @@ use crate::{Format, Model};
 pub struct mfma_model(pub(super) Model);
 
 /// Hands a new model to the caller.
-fn give(model: Model, place: *mut *mut mfma_model) {
+pub(super) fn give(model: Model, place: *mut *mut mfma_model) {
     let handle = Box::into_raw(Box::new(mfma_model(model)));
     // SAFETY: checked to be not NULL, so the caller's variable.
     unsafe { place.write_unaligned(handle) };
+}
+
+/// The model behind a handle.
+///
+/// # Safety
+/// `model` is NULL or was handed out and not yet released.
+pub(super) unsafe fn get(model: *const mfma_model) -> Result<Model, Error> {
+    // SAFETY: promised by the caller.
+    match unsafe { model.as_ref() } {
+        Some(model) => Ok(model.0),
+        None => Err(check::null("model")),
+    }
 }
 
 /// The unit of `arch` that multiplies elements of formats `a` and `b` and gives results of format `d`. Release it with
@@ -81,11 +93,8 @@ pub unsafe extern "C" fn mfma_dot_batch(
     d: *mut c_void,
 ) -> mfma_status {
     guard!({
-        if model.is_null() {
-            return Err(check::null("model"));
-        }
-        // SAFETY: not NULL, so a living model.
-        let model = unsafe { &*model }.0;
+        // SAFETY: a living model or NULL.
+        let model = unsafe { get(model) }?;
         // Case i is column i of a k x count matrix.
         let operand = |name, pointer: *const c_void, rows, format: Format| {
             let ld = std::cmp::max(rows, 1);

@@ -3,7 +3,15 @@
 use std::path::{Path, PathBuf};
 
 /// Files of src/capi in the order in which their parts appear in the header.
-const SOURCES: &[&str] = &["codes", "info", "names", "model", "gemm"];
+const SOURCES: &[&str] = &[
+    "codes",
+    "info",
+    "names",
+    "model",
+    "gemm",
+    "params",
+    "capability",
+];
 
 pub fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("include/mfma.h")
@@ -39,6 +47,13 @@ fn tidy(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut text = text.lines().peekable();
     while let Some(line) = text.next() {
+        // Every struct has a typedef, so its tag is noise.
+        let line = if line.starts_with("typedef ") {
+            line.to_string()
+        } else {
+            line.replace("struct mfma_", "mfma_")
+        };
+        let line = line.as_str();
         let after_constant = line.is_empty()
             && lines
                 .last()
