@@ -74,6 +74,83 @@ typedef int32_t mfma_arch;
 // A number format (MFMA_FMT_*).
 typedef int32_t mfma_format;
 
+// Told every now and then, at least ten times a second and always on the thread that called the library, which part of
+// the work is done, 0 to 1. Anything but 0 cancels the computation. It must return: no longjmp, no exception.
+typedef int32_t (*mfma_progress)(double done, void *user);
+
+// Arguments of mfma_gemm. Set `size` to sizeof(mfma_gemm_args), let mfma_gemm_args_default fill the rest, then set the
+// model, the sizes and the matrices.
+typedef struct mfma_gemm_args {
+    // sizeof(mfma_gemm_args).
+    size_t size;
+    // The unit.
+    const mfma_model *model;
+    // Rows of op(A), C and D.
+    int64_t m;
+    // Columns of op(B), C and D.
+    int64_t n;
+    // Columns of op(A), rows of op(B).
+    int64_t k;
+    // Number of products; default 1.
+    int64_t batch_count;
+    // Factor of A, applied in binary64 before rounding; default 1. Raw elements must have 1.
+    double alpha;
+    // Factor of C, applied in binary64 before rounding; default 0: C is not read. Raw elements must have 0 or 1.
+    double beta;
+    // A, m x k; k x m if transposed.
+    const void *a;
+    // B, k x n; n x k if transposed.
+    const void *b;
+    // C, m x n; may be NULL if beta is 0.
+    const void *c;
+    // D, m x n; may be C, with the same storage and leading dimension.
+    void *d;
+    // Elements from one column to the next (row-major: from one row to the next), of A as it is stored.
+    int64_t lda;
+    // The same of B.
+    int64_t ldb;
+    // The same of C.
+    int64_t ldc;
+    // The same of D.
+    int64_t ldd;
+    // Elements from one A of a batch to the next; 0: all products share it.
+    int64_t stride_a;
+    // The same of B.
+    int64_t stride_b;
+    // The same of C.
+    int64_t stride_c;
+    // The same of D; the results must not overlap.
+    int64_t stride_d;
+    // Not NULL: batch_count pointers, instead of a and stride_a.
+    const void *const *a_list;
+    // Not NULL: batch_count pointers, instead of b and stride_b.
+    const void *const *b_list;
+    // Not NULL: batch_count pointers, instead of c and stride_c.
+    const void *const *c_list;
+    // Not NULL: batch_count pointers, instead of d and stride_d.
+    void *const *d_list;
+    // MFMA_ORDER_COL_MAJOR (default) or MFMA_ORDER_ROW_MAJOR, for all matrices.
+    int32_t order;
+    // 1 to use the transpose of A; default 0.
+    int32_t trans_a;
+    // 1 to use the transpose of B; default 0.
+    int32_t trans_b;
+    // How A's elements are stored: MFMA_STORAGE_*; default MFMA_STORAGE_F64.
+    int32_t storage_a;
+    // The same of B.
+    int32_t storage_b;
+    // The same of C; raw elements have the unit's output format.
+    int32_t storage_c;
+    // The same of D; binary32 and binary64 hold the results without error.
+    int32_t storage_d;
+    // Most threads to use, the calling one included; 0 (default): as mfma_set_num_threads says. Never more than that.
+    int32_t threads;
+    // Not NULL: watches the computation, and may cancel it; D's contents are then unspecified.
+    mfma_progress progress;
+    // Handed to `progress`.
+    void *progress_user;
+} mfma_gemm_args;
+
 // The features of a matrix unit. Set `size` to sizeof(mfma_params), fill the rest with mfma_params_default or
 // mfma_params_from_arch, then change what is to be different. Flags are 0 or 1. In brackets: the name of the feature in
 // MATLAB Tensor Core.
@@ -306,8 +383,8 @@ mfma_status mfma_dot_batch(const mfma_model *model, int64_t count, int64_t k, co
 // are binary32. A is m x k, B k x n, C and D m x n, all column-major.
 //
 // alpha*A and beta*C are formed in binary64 and rounded once to the unit's formats. With beta == 0, C is not read and
-// may be NULL (ldc is then not read either). Without elements, A, B, C or D may be NULL. k == 0 gives D = round(beta*C).
-// D may be C, with ldd == ldc; it must not overlap anything else. On failure D is untouched.
+// may be NULL (then ldc may be anything). Without elements, A, B, C or D may be NULL. k == 0 gives D = round(beta*C). D may be C, with ldd == ldc;
+// it must not overlap anything else. On failure D is untouched.
 mfma_status mfma_gemm_f32(mfma_arch arch, mfma_format format, int64_t m, int64_t n, int64_t k, float alpha,
                           const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
                           const float *c, int64_t ldc, float *d, int64_t ldd);
@@ -317,6 +394,16 @@ mfma_status mfma_gemm_f32(mfma_arch arch, mfma_format format, int64_t m, int64_t
 mfma_status mfma_gemm_f64(mfma_arch arch, mfma_format format, mfma_format out_format, int64_t m, int64_t n,
                           int64_t k, double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
                           double beta, const double *c, int64_t ldc, double *d, int64_t ldd);
+
+// Fills `args` with the defaults. `args->size` must be set.
+mfma_status mfma_gemm_args_default(mfma_gemm_args *args);
+
+// D = round(alpha*op(A)) round(op(B)) + round(beta*C) through the unit `args->model`, or a batch of such products: raw,
+// binary32 or binary64 storage for each matrix, transposes, row- or column-major order, progress and cancelling.
+//
+// Without elements, matrices may be NULL. k == 0 gives D = round(beta*C). D may be C with the same storage and leading
+// dimension; it must not overlap anything else. On failure D is untouched, but unspecified after MFMA_ERR_CANCELLED.
+mfma_status mfma_gemm(const mfma_gemm_args *args);
 
 // Fills `params` with a unit like the A100's for binary16 inputs. `params->size` must be set.
 mfma_status mfma_params_default(mfma_params *params);

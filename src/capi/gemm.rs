@@ -2,135 +2,67 @@
 
 use super::check;
 use super::codes::{mfma_arch, mfma_format, mfma_status};
-use crate::error::{Error, ErrorCode};
-use crate::gemm::{self, Matrix, Problem, Storage, View};
+use crate::error::Error;
+use crate::gemm::{Call, Operand, Starts, Storage};
+use crate::threads::Workers;
 use crate::{Format, Model};
 
-/// A column-major matrix of the caller's.
-struct Operand {
-    name: &'static str,
-    data: *mut u8,
-    storage: Storage,
-    matrix: Matrix,
-}
-
-impl Operand {
-    fn new(
-        name: &'static str,
-        data: *mut u8,
-        storage: Storage,
-        sizes: [i64; 2],
-        size_names: [&str; 2],
-        ld: i64,
-    ) -> Result<Operand, Error> {
-        let bytes = if storage == Storage::F32 { 4 } else { 8 };
-        Ok(Operand {
-            name,
-            data,
-            storage,
-            matrix: Matrix::new(name, data.addr(), sizes, size_names, ld, bytes)?,
-        })
-    }
-
-    /// The view that the engine takes. A matrix with elements must not be NULL.
-    fn view(&self) -> Result<View, Error> {
-        if self.data.is_null() && self.matrix.rows > 0 && self.matrix.cols > 0 {
-            return Err(check::null(self.name));
-        }
-        // SAFETY: the caller of the C function vouches for all elements that the sizes name. The format is not used
-        // for binary32 and binary64 storage.
-        Ok(unsafe {
-            View::new(
-                self.data,
-                self.storage,
-                Format::Fp64,
-                1,
-                self.matrix.ld as isize,
-            )
-        })
+/// One column-major matrix.
+fn operand<T>(name: &'static str, storage: Storage, first: *const T, ld: i64) -> Operand {
+    Operand {
+        name,
+        storage,
+        // Without meaning for binary32 and binary64 storage.
+        format: Format::Fp64,
+        rows_contiguous: false,
+        ld,
+        starts: Starts::Strided {
+            first: first.cast_mut().cast(),
+            stride: 0,
+        },
     }
 }
 
-/// What both functions have in common.
-struct Call {
+/// # Safety
+/// The caller vouches for all elements that the sizes name.
+unsafe fn run<T: Copy + Into<f64>>(
     model: Model,
-    alpha: f64,
-    beta: f64,
-    a: Operand,
-    b: Operand,
-    /// `None`: not read.
-    c: Option<Operand>,
-    d: Operand,
-}
-
-impl Call {
-    fn run(&self) -> Result<(), Error> {
-        let d = &self.d;
-        let problem = Problem {
-            model: self.model,
-            m: d.matrix.rows,
-            n: d.matrix.cols,
-            k: self.a.matrix.cols,
-            alpha: self.alpha,
-            a: self.a.view()?,
-            b: self.b.view()?,
-            beta: self.beta,
-            c: self.c.as_ref().map(Operand::view).transpose()?,
-            d: d.view()?,
-        };
-        for input in [&self.a, &self.b].into_iter().chain(&self.c) {
-            let same = input.name == "C"
-                && input.matrix.address == d.matrix.address
-                && (input.matrix.ld == d.matrix.ld || d.matrix.cols <= 1);
-            if !same && gemm::overlap(&input.matrix, &d.matrix) {
-                return Err(Error::new(
-                    ErrorCode::Overlap,
-                    format!(
-                        "D overlaps {}; allowed: D apart from A and B, and D apart from C or the same as C with ldd = ldc",
-                        input.name
-                    ),
-                ));
-            }
-        }
-        gemm::run(&problem)
-    }
-}
-
-/// Checks the arguments in their order in the signature, and builds the call.
-macro_rules! call {
-    ($storage:ident, $model:expr, $m:ident, $n:ident, $k:ident, $alpha:ident, $a:ident, $lda:ident, $b:ident, $ldb:ident,
-     $beta:ident, $c:ident, $ldc:ident, $d:ident, $ldd:ident) => {{
-        let model = $model;
-        let operand = |name, data: *mut u8, sizes, names, ld| {
-            Operand::new(name, data, Storage::$storage, sizes, names, ld)
-        };
-        for (name, size) in [("m", $m), ("n", $n), ("k", $k)] {
-            gemm::size(name, size)?;
-        }
-        let not_read = $beta == 0.0;
-        Call {
-            model,
-            alpha: f64::from($alpha),
-            beta: f64::from($beta),
-            a: operand("A", $a.cast_mut().cast(), [$m, $k], ["m", "k"], $lda)?,
-            b: operand("B", $b.cast_mut().cast(), [$k, $n], ["k", "n"], $ldb)?,
-            c: if not_read && $c.is_null() {
-                None
-            } else {
-                let c = operand("C", $c.cast_mut().cast(), [$m, $n], ["m", "n"], $ldc)?;
-                Some(c).filter(|_| !not_read)
-            },
-            d: operand("D", $d.cast(), [$m, $n], ["m", "n"], $ldd)?,
-        }
-    }};
+    storage: Storage,
+    [m, n, k]: [i64; 3],
+    alpha: T,
+    (a, lda): (*const T, i64),
+    (b, ldb): (*const T, i64),
+    beta: T,
+    (c, ldc): (*const T, i64),
+    (d, ldd): (*mut T, i64),
+) -> Result<(), Error> {
+    let beta = beta.into();
+    let not_given = beta == 0.0 && c.is_null();
+    let call = Call {
+        model,
+        m,
+        n,
+        k,
+        batch: 1,
+        alpha: alpha.into(),
+        a: operand("A", storage, a, lda),
+        b: operand("B", storage, b, ldb),
+        beta,
+        c: (!not_given).then(|| operand("C", storage, c, ldc)),
+        d: operand("D", storage, d.cast_const(), ldd),
+        workers: Workers::new(0),
+        progress: None,
+    };
+    // SAFETY: promised by the caller.
+    unsafe { call.run() }
 }
 
 /// D = round(alpha*A) round(B) + round(beta*C) through the unit of `arch` whose inputs have `format` and whose results
 /// are binary32. A is m x k, B k x n, C and D m x n, all column-major.
 ///
 /// alpha*A and beta*C are formed in binary64 and rounded once to the unit's formats. With beta == 0, C is not read and
-/// may be NULL (ldc is then not read either). Without elements, A, B, C or D may be NULL. k == 0 gives D = round(beta*C).
-/// D may be C, with ldd == ldc; it must not overlap anything else. On failure D is untouched.
+/// may be NULL (then ldc may be anything). Without elements, A, B, C or D may be NULL. k == 0 gives D = round(beta*C). D may be C, with ldd == ldc;
+/// it must not overlap anything else. On failure D is untouched.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mfma_gemm_f32(
     arch: mfma_arch,
@@ -153,10 +85,21 @@ pub unsafe extern "C" fn mfma_gemm_f32(
         let arch = check::arch(arch)?;
         let format = check::format("format", format)?;
         let model = Model::new(arch, format, format, Format::Fp32)?;
-        call!(
-            F32, model, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, d, ldd
-        )
-        .run()?;
+        let (sizes, storage) = ([m, n, k], Storage::F32);
+        // SAFETY: the caller vouches for the elements.
+        unsafe {
+            run(
+                model,
+                storage,
+                sizes,
+                alpha,
+                (a, lda),
+                (b, ldb),
+                beta,
+                (c, ldc),
+                (d, ldd),
+            )
+        }?;
     })
 }
 
@@ -186,9 +129,20 @@ pub unsafe extern "C" fn mfma_gemm_f64(
         let format = check::format("format", format)?;
         let out_format = check::format("out_format", out_format)?;
         let model = Model::new(arch, format, format, out_format)?;
-        call!(
-            F64, model, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, d, ldd
-        )
-        .run()?;
+        let (sizes, storage) = ([m, n, k], Storage::F64);
+        // SAFETY: the caller vouches for the elements.
+        unsafe {
+            run(
+                model,
+                storage,
+                sizes,
+                alpha,
+                (a, lda),
+                (b, ldb),
+                beta,
+                (c, ldc),
+                (d, ldd),
+            )
+        }?;
     })
 }

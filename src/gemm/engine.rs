@@ -28,7 +28,7 @@ const PANEL_BYTES: usize = 3 << 20;
 /// Elements of K that are converted at a time.
 const STRIP_K: usize = 128;
 /// Products below which it is not worth waking threads: some 0.15 ms of work.
-const SMALL: u128 = 1 << 20;
+pub(super) const SMALL: u128 = 1 << 20;
 
 /// Is this product done sooner on the caller's thread alone?
 pub fn is_small(problem: &Problem) -> bool {

@@ -55,31 +55,38 @@ impl Matrix {
             ld,
             bytes,
         };
-        if rows > 0 && cols > 0 {
-            let span = (cols as u128 - 1) * ld as u128 + rows as u128;
-            let end = span * bytes as u128 + address as u128;
-            if end > u128::from(MAX_BYTES) || end > isize::MAX as u128 {
-                return Err(Error::new(
-                    ErrorCode::InvalidSize,
-                    format!(
-                        "{name} ({rows} x {cols}, leading dimension {ld}) ends beyond the address space; \
-                         {}, {} or ld{} is too large",
-                        size_names[0],
-                        size_names[1],
-                        name.to_lowercase()
-                    ),
-                ));
-            }
+        if !matrix.is_empty() {
+            matrix.check_last(name, 1, 0)?;
         }
         Ok(matrix)
     }
 
-    fn is_empty(&self) -> bool {
+    /// Refuses a batch of `count` such matrices, `stride` elements from one to the next, that no memory can hold.
+    pub(super) fn check_last(&self, name: &str, count: usize, stride: usize) -> Result<(), Error> {
+        let to = |lines: usize, step: usize| (lines as u128 - 1).saturating_mul(step as u128);
+        let elements = to(count, stride) + to(self.cols, self.ld) + self.rows as u128;
+        let end = elements
+            .saturating_mul(self.bytes as u128)
+            .saturating_add(self.address as u128);
+        if end > u128::from(MAX_BYTES) || end > isize::MAX as u128 {
+            return Err(Error::new(
+                ErrorCode::InvalidSize,
+                format!(
+                    "{name} would end beyond the address space: {count} of {} x {} elements, leading dimension {}, \
+                     stride {stride}, {} bytes each",
+                    self.rows, self.cols, self.ld, self.bytes
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
         self.rows == 0 || self.cols == 0
     }
 
     /// Address behind the last element.
-    fn end(&self) -> usize {
+    pub(super) fn end(&self) -> usize {
         self.address + ((self.cols - 1) * self.ld + self.rows) * self.bytes
     }
 

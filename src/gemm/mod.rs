@@ -1,15 +1,19 @@
 //! D = alpha*A*B + beta*C: validate, convert, compute tiles on threads, store.
 
 mod batch;
+mod call;
 mod control;
 mod engine;
 mod layout;
+mod operand;
 mod problem;
 mod results;
 
 pub use batch::{DotBatch, run_dots};
+pub use call::Call;
 pub use control::{Control, Progress};
 pub use layout::{Matrix, overlap, size};
+pub use operand::{Operand, Starts};
 pub use problem::{Problem, Storage, View};
 
 use crate::error::Error;

@@ -75,6 +75,14 @@ impl View {
         }
     }
 
+    /// The matrix that begins this many elements further on.
+    pub fn moved(self, elements: usize) -> View {
+        View {
+            data: self.data.wrapping_add(elements * self.bytes),
+            ..self
+        }
+    }
+
     /// How the elements lie in memory.
     pub fn storage(&self) -> Storage {
         self.storage

@@ -9,6 +9,7 @@ const SOURCES: &[&str] = &[
     "names",
     "model",
     "gemm",
+    "general",
     "params",
     "capability",
 ];
