@@ -29,6 +29,8 @@ pub struct Set {
     pub name: String,
     pub source: Source,
     pub arch: Arch,
+    /// The instruction that leads to the unit, where the formats alone do not.
+    pub instruction: Option<String>,
     pub model: Model,
     pub cases: Vec<Case>,
 }
@@ -81,6 +83,7 @@ pub fn golden(folder: &Path, visitor: &mut dyn FnMut(Set)) {
                 name: format!("{name} as {arch}"),
                 source: Source::Golden,
                 arch,
+                instruction: None,
                 model: Model::new(arch, input, input, output).unwrap(),
                 cases: cases.clone(),
             });
@@ -89,6 +92,7 @@ pub fn golden(folder: &Path, visitor: &mut dyn FnMut(Set)) {
             name,
             source: Source::Golden,
             arch,
+            instruction: None,
             model: Model::new(arch, input, input, output).unwrap(),
             cases,
         });
@@ -111,6 +115,7 @@ fn as_toolbox(name: &str, input: Format, cases: &[Case]) -> Set {
         name: format!("{name} as {arch}"),
         source: Source::Golden,
         arch,
+        instruction: None,
         model: Model::new(arch, input, input, Format::Fp32).unwrap(),
         cases: cases.collect(),
     }
@@ -137,6 +142,7 @@ pub fn directed(folder: &Path, visitor: &mut dyn FnMut(Set)) {
             name: format!("directed_cases.txt {id}"),
             source: Source::Directed,
             arch,
+            instruction: None,
             model: Model::new(arch, input, input, output).unwrap(),
             cases: vec![parse_case(case, i + 1)],
         });
@@ -147,6 +153,7 @@ pub fn directed(folder: &Path, visitor: &mut dyn FnMut(Set)) {
 pub struct PaperRow {
     pub id: String,
     pub arch: Arch,
+    pub instruction: Option<String>,
     pub model: Model,
     /// The row's wording allows more than one reading.
     pub ambiguous: bool,
@@ -168,7 +175,7 @@ pub fn paper_rows(folder: &Path) -> Vec<PaperRow> {
         .map(|(i, line)| {
             let cells: Vec<&str> = line.split('\t').collect();
             let cell = |name: &str| cells[columns.iter().position(|c| *c == name).unwrap()];
-            let (arch, model) = paper_unit(cell("arch"), cell("informat"));
+            let (arch, instruction, model) = paper_unit(cell("arch"), cell("informat"));
             let case = Case {
                 a: parse_hex_list(cell("a")),
                 b: parse_hex_list(cell("b")),
@@ -184,6 +191,7 @@ pub fn paper_rows(folder: &Path) -> Vec<PaperRow> {
             PaperRow {
                 id: cell("id").to_string(),
                 arch,
+                instruction,
                 model,
                 ambiguous: cell("flag") == "ambiguous",
                 tag: cell("tag").to_string(),
@@ -195,14 +203,19 @@ pub fn paper_rows(folder: &Path) -> Vec<PaperRow> {
 }
 
 /// "CDNA2-group2" is CDNA 2's older bfloat16 instruction, which adds two products at once.
-fn paper_unit(arch: &str, input: &str) -> (Arch, Model) {
+fn paper_unit(arch: &str, input: &str) -> (Arch, Option<String>, Model) {
     if arch == "CDNA2-group2" {
-        let model = Model::from_instruction("v_mfma_f32_32x32x4bf16", Arch::Cdna2).unwrap();
-        return (Arch::Cdna2, model);
+        return by_instruction("v_mfma_f32_32x32x4bf16", Arch::Cdna2);
     }
     let arch = Arch::from_name(arch).unwrap();
     let input = arch.format_from_name(input).unwrap();
-    (arch, Model::new(arch, input, input, Format::Fp32).unwrap())
+    let model = Model::new(arch, input, input, Format::Fp32).unwrap();
+    (arch, None, model)
+}
+
+fn by_instruction(name: &str, arch: Arch) -> (Arch, Option<String>, Model) {
+    let model = Model::from_instruction(name, arch).unwrap();
+    (arch, Some(name.to_string()), model)
 }
 
 /// paper_vectors.tsv, a set for each unit; without the rows that can be read in several ways.
@@ -218,6 +231,7 @@ pub fn paper(folder: &Path, visitor: &mut dyn FnMut(Set)) {
                 name: "paper_vectors.tsv".to_string(),
                 source: Source::Paper,
                 arch: row.arch,
+                instruction: row.instruction,
                 model: row.model,
                 cases: vec![row.case],
             }),
@@ -244,11 +258,13 @@ pub fn measured(folder: &Path, visitor: &mut dyn FnMut(Set)) {
         entry.read_to_string(&mut text).unwrap();
         let (arch, input, output) = parse_file_name(&path);
         let name = path.file_name().unwrap().to_str().unwrap();
+        let (arch, instruction, model) = measured_unit(arch, input, output);
         visitor(Set {
             name: format!("hardware.tar.xz/{name}"),
             source: Source::Measured,
             arch,
-            model: measured_unit(arch, input, output),
+            instruction,
+            model,
             cases: measured_cases(&text, arch, input, output),
         });
     }
@@ -256,15 +272,15 @@ pub fn measured(folder: &Path, visitor: &mut dyn FnMut(Set)) {
 
 /// The unit that a measurement ran on. 8-bit inputs were run through mma.sync on Blackwell, and on Hopper for binary16
 /// output; for binary32 output Hopper's were run through wgmma.
-fn measured_unit(arch: Arch, input: Format, output: Format) -> Model {
+fn measured_unit(arch: Arch, input: Format, output: Format) -> (Arch, Option<String>, Model) {
     let fp8 = input.bytes() == 1;
     if fp8 && (arch == Arch::Blackwell || arch == Arch::Hopper && output == Format::Fp16) {
         let d = if output == Format::Fp16 { "f16" } else { "f32" };
         let name = format!("mma.sync.aligned.m16n8k32.row.col.{d}.{input}.{input}.{d}");
-        Model::from_instruction(&name, arch).unwrap()
-    } else {
-        Model::new(arch, input, input, output).unwrap()
+        return by_instruction(&name, arch);
     }
+    let model = Model::new(arch, input, input, output).unwrap();
+    (arch, None, model)
 }
 
 /// The published c is a binary32 word: the measuring program rounded it to binary16 for binary16 output, and the wgmma
