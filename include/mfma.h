@@ -347,6 +347,11 @@ mfma_status mfma_set_num_threads(int32_t threads);
 // How many threads, the calling one included, work on one call.
 int32_t mfma_get_num_threads(void);
 
+// Ends the threads that the library has started, and waits for them; the next call that needs threads starts new ones.
+// For programs that unload code that the static library is linked into, such as a MEX file. No other call may be in
+// progress.
+void mfma_shutdown(void);
+
 // Which kernel level is in use: "portable", "avx2", "avx512" or "neon". The environment variable MFMA_SIMD lowers it.
 const char *mfma_cpu_features(void);
 

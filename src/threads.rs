@@ -53,11 +53,16 @@ pub fn set_num_threads(threads: usize) -> Result<(), Error> {
         ));
     }
     LIMIT.store(threads, Ordering::Relaxed);
-    // The old pool ends when the last call that uses it does; the next call that needs one starts its own.
-    // The guard is gone before the threads are waited for: one of them may be about to ask for the pool.
+    shut_down();
+    Ok(())
+}
+
+/// Ends the pool's threads and waits for them, if no call is in progress; one that is ends them when it is done. The next
+/// call that needs threads starts new ones.
+pub fn shut_down() {
+    // The lock is free again before the threads are waited for: one of them may be about to ask for the pool.
     let old = Slot::of_this_process().lock().take();
     drop(old);
-    Ok(())
 }
 
 /// How many threads, the caller's included, work on one call.

@@ -58,8 +58,10 @@ pub(super) fn run(body: impl FnOnce() -> Result<(), Error>) -> mfma_status {
         }
         Err(panic) => {
             keep_message(&format!("internal error: {}", panic_text(&*panic)));
-            // What was thrown may have a destructor that panics; it is ours and small.
-            std::mem::forget(panic);
+            // What was thrown may itself panic when it is dropped.
+            if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+                std::mem::forget(another);
+            }
             ErrorCode::Internal.info().status
         }
     }

@@ -107,6 +107,17 @@ pub extern "C" fn mfma_get_num_threads() -> i32 {
     threads::num_threads() as i32
 }
 
+/// Ends the threads that the library has started, and waits for them; the next call that needs threads starts new ones.
+/// For programs that unload code that the static library is linked into, such as a MEX file. No other call may be in
+/// progress.
+#[unsafe(no_mangle)]
+pub extern "C" fn mfma_shutdown() {
+    // Nothing here can fail in a way that the caller could do anything about.
+    let _ = guard!({
+        threads::shut_down();
+    });
+}
+
 /// Which kernel level is in use: "portable", "avx2", "avx512" or "neon". The environment variable MFMA_SIMD lowers it.
 #[unsafe(no_mangle)]
 pub extern "C" fn mfma_cpu_features() -> *const c_char {

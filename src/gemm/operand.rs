@@ -192,6 +192,8 @@ const MOST_PAIRS: usize = 1 << 20;
 /// Refuses a result that overlaps an input, or two results that overlap. `in_place`: the input may be the result.
 pub(super) fn check_overlap(d: &Checked, input: &Checked, in_place: bool) -> Result<(), Error> {
     let same = std::ptr::eq(d, input);
+    // An input that all products share is read by later ones, too.
+    let in_place = in_place && input.different() == input.count;
     if d.is_empty() || input.is_empty() {
         return Ok(());
     }
