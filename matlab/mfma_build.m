@@ -1,7 +1,7 @@
 function mfma_build(option)
 %MFMA_BUILD  Compile the part of mfma that MATLAB and Octave call.
 %
-%   MFMA_BUILD compiles mex/mfma_mex.c, links it with the library (libmfma.a), and puts the result into matlab/private,
+%   MFMA_BUILD compiles mex/*.c, links them with the library (libmfma.a), and puts the result into matlab/private,
 %   where the functions of this folder find it. It has to be done once, after the library has been built, and again
 %   after an update. Where it cannot be done, the error says what is missing.
 %
@@ -27,6 +27,8 @@ here = fileparts(mfilename('fullpath'));
 top = fileparts(here);
 source = must_exist(fullfile(top, 'mex', 'mfma_mex.c'), 'the source of the gateway', ...
     'This folder is not part of a complete copy of mfma.');
+files = dir(fullfile(fileparts(source), '*.c'));
+sources = fullfile(fileparts(source), {files.name});
 header = must_exist(fullfile(top, 'include', 'mfma.h'), 'the C header', ...
     'This folder is not part of a complete copy of mfma.');
 library = must_exist(find_library(top), 'the library', ...
@@ -41,9 +43,9 @@ if ~exist(fileparts(target), 'dir')
 end
 clear mfma_mex
 if exist('OCTAVE_VERSION', 'builtin')
-    build_octave(source, fileparts(header), library, fresh);
+    build_octave(sources, fileparts(header), library, fresh);
 else
-    build_matlab(source, fileparts(header), library, fileparts(fresh), stem);
+    build_matlab(sources, fileparts(header), library, fileparts(fresh), stem);
 end
 [ok, message] = movefile(fresh, target, 'f');
 if ~ok
@@ -101,41 +103,33 @@ else
 end
 end
 
-function build_octave(source, include, library, fresh)
+function build_octave(sources, include, library, fresh)
 link = {};
 if isunix && ~ismac
     % The file stays mapped when it is cleared, as threads run in it; its symbols are its own.
     link = {'-Wl,-z,nodelete', '-Wl,--exclude-libs,ALL'};
 end
-object = [fresh(1:end - numel(mexext)), 'o'];
+libs = system_libraries();
 try
-    [text1, failed] = mkoctfile('--mex', '-c', ['-I', include], '-o', object, source);
-    text2 = '';
-    if ~failed
-        libs = system_libraries();
-        [text2, failed] = mkoctfile('--mex', link{:}, '-o', fresh, object, library, libs{:});
-    end
+    [text, failed] = mkoctfile('--mex', ['-I', include], '-o', fresh, sources{:}, library, link{:}, libs{:});
 catch problem
     error('mfma:setup:build', ['mfma_build: Octave''s mkoctfile cannot run (%s). Install Octave''s development files and a ', ...
         'C compiler (Debian, Ubuntu: apt install octave-dev gcc).'], problem.message);
 end
-if exist(object, 'file')
-    delete(object);
-end
 if failed || ~exist(fresh, 'file')
-    error('mfma:setup:build', ['mfma_build: the compiler reported an error:\n%s%s\nOctave''s development files and a C ', ...
-        'compiler are needed (Debian, Ubuntu: apt install octave-dev gcc).'], text1, text2);
+    error('mfma:setup:build', ['mfma_build: the compiler reported an error:\n%s\nOctave''s development files and a C ', ...
+        'compiler are needed (Debian, Ubuntu: apt install octave-dev gcc).'], text);
 end
 end
 
-function build_matlab(source, include, library, folder, stem)
+function build_matlab(sources, include, library, folder, stem)
 flags = {};
 libs = system_libraries();
 if isunix && ~ismac
-    flags = {['LDFLAGS=$LDFLAGS -Wl,-z,nodelete -Wl,--exclude-libs,ALL']};
+    flags = {'LDFLAGS=$LDFLAGS -Wl,-z,nodelete -Wl,--exclude-libs,ALL'};
 end
 try
-    mex('-silent', '-R2018a', flags{:}, ['-I', include], '-outdir', folder, '-output', stem, source, library, libs{:});
+    mex('-silent', '-R2018a', flags{:}, ['-I', include], '-outdir', folder, '-output', stem, sources{:}, library, libs{:});
 catch problem
     error('mfma:setup:build', ['mfma_build: MATLAB''s mex failed:\n%s\nIf it found no compiler, install one that ', ...
         '`mex -setup C` lists.'], problem.message);

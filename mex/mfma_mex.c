@@ -1,241 +1,39 @@
 /* mfma_mex: the gateway between the functions of matlab/ and the C library.
  *
- *     [...] = mfma_mex(command, ...)
+ *     [...] = mfma_mex(command, function, ...)
  *
- * It is private to matlab/: users call the functions there, which have the help texts. Every command goes through the
- * same five steps, each with its title below:
+ * It is private to matlab/: users call the functions there, which have the help texts; `function` is the name of the one
+ * that calls, and messages begin with it. Every command goes through the same five steps:
  *
- *     1  what MATLAB passes    arguments are checked, by name, and made columns of double
- *     2  what the library says its errors become MATLAB errors
- *     3  units                 the names of functions, architectures and formats become codes
- *     4  commands              the library computes, into arrays that MATLAB owns
+ *     1  what MATLAB passes    arguments are checked, by name, and made columns of double (arguments.c)
+ *     2  units                 names and features become a model of the library (units.c)
+ *     3  the library computes  into arrays that MATLAB owns, watching for Ctrl-C (watch.c)
+ *     4  commands              each puts the steps together
  *     5  the command table     and the entry point
  *
- * Only the documented C Matrix API is used, and only calls that mean the same in both complex-storage modes, so that
- * the file compiles with `mex`, `mex -R2018a` and Octave's `mkoctfile --mex`. No complex array gets past step 1.
+ * Only calls of the C Matrix API that mean the same in both complex-storage modes are used, so that the files compile
+ * with `mex`, `mex -R2018a` and Octave's `mkoctfile --mex`. No complex array gets past step 1.
  */
-#ifdef __APPLE__
-#include <dlfcn.h>
-#endif
-#include <math.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "mex.h"
 
+#include "arguments.h"
 #include "mfma.h"
+#include "units.h"
+#include "watch.h"
 
-#ifdef _WIN32
+#if defined(_WIN32)
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
+#elif defined(__APPLE__)
+#include <dlfcn.h>
 #endif
 
 /* ------------------------------------------------------------------------------------------------------------------
  * 1  What MATLAB passes
- * --------------------------------------------------------------------------------------------------------------- */
-
-/* Raises a MATLAB error; does not return. The MATLAB function `error` is called, because Octave puts the name of the
- * gateway before the texts of mexErrMsgIdAndTxt, which means nothing to a user. */
-static void fail(const char *id, const char *format, ...)
-{
-    char text[2048];
-    mxArray *args[3];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    args[0] = mxCreateString(id);
-    args[1] = mxCreateString("%s");
-    args[2] = mxCreateString(text);
-    mexCallMATLAB(0, NULL, 3, args, "error");
-    mexErrMsgIdAndTxt(id, "%s", text); /* not reached */
-}
-
-/* What the messages call an argument: the function that the user called, and the argument's name there. */
-typedef struct {
-    const char *function;
-    const char *argument;
-} label;
-
-/* A matrix as the library takes it: column-major double. `copy` is the temporary behind it, if there is one. */
-typedef struct {
-    const double *data;
-    double *copy;
-    mwSize rows, cols;
-} matrix;
-
-#define COPY_AS(type)                                   \
-    do {                                                \
-        const type *from = (const type *)mxGetData(in); \
-        for (i = 0; i < count; i++)                     \
-            to[i] = (double)from[i];                    \
-    } while (0)
-
-/* The elements of a real array of any numeric class, as doubles. */
-static void copy_elements(const mxArray *in, double *to)
-{
-    const mwSize count = mxGetNumberOfElements(in);
-    mwSize i;
-    switch (mxGetClassID(in)) {
-    case mxDOUBLE_CLASS:  COPY_AS(double); break;
-    case mxSINGLE_CLASS:  COPY_AS(float); break;
-    case mxINT8_CLASS:    COPY_AS(int8_t); break;
-    case mxUINT8_CLASS:   COPY_AS(uint8_t); break;
-    case mxINT16_CLASS:   COPY_AS(int16_t); break;
-    case mxUINT16_CLASS:  COPY_AS(uint16_t); break;
-    case mxINT32_CLASS:   COPY_AS(int32_t); break;
-    case mxUINT32_CLASS:  COPY_AS(uint32_t); break;
-    case mxINT64_CLASS:   COPY_AS(int64_t); break;
-    case mxUINT64_CLASS:  COPY_AS(uint64_t); break;
-    case mxLOGICAL_CLASS: COPY_AS(mxLogical); break;
-    default: break; /* check_class lets nothing else through */
-    }
-}
-
-/* The elements of a sparse matrix (double or logical), the zeros among them. */
-static void copy_sparse(const mxArray *in, double *to)
-{
-    const mwIndex *rows_of = mxGetIr(in), *columns = mxGetJc(in);
-    const mwSize rows = mxGetM(in), cols = mxGetN(in);
-    const double *doubles = (const double *)mxGetData(in);
-    const mxLogical *logicals = (const mxLogical *)mxGetData(in);
-    mwSize j;
-    mwIndex at;
-    for (j = 0; j < rows * cols; j++)
-        to[j] = 0.0;
-    for (j = 0; j < cols; j++)
-        for (at = columns[j]; at < columns[j + 1]; at++)
-            to[j * rows + rows_of[at]] = mxIsLogical(in) ? (double)logicals[at] : doubles[at];
-}
-
-/* Refuses what is not a real matrix of numbers, naming what it is. */
-static void check_class(const mxArray *in, label name)
-{
-    if (!mxIsNumeric(in) && !mxIsLogical(in))
-        fail("mfma:arg:type", "%s: %s is of class %s; allowed: double, single, integer or logical", name.function,
-             name.argument, mxGetClassName(in));
-    if (mxIsComplex(in))
-        fail("mfma:arg:complex", "%s: %s is complex; matrix units compute with real numbers", name.function,
-             name.argument);
-    if (mxGetNumberOfDimensions(in) > 2)
-        fail("mfma:arg:dims", "%s: %s has %d dimensions; it must be a matrix", name.function, name.argument,
-             (int)mxGetNumberOfDimensions(in));
-}
-
-static matrix get_matrix(const mxArray *in, label name)
-{
-    matrix m;
-    check_class(in, name);
-    m.rows = mxGetM(in);
-    m.cols = mxGetN(in);
-    m.copy = NULL;
-    if (mxIsDouble(in) && !mxIsSparse(in)) {
-        m.data = (const double *)mxGetData(in);
-    } else {
-        m.copy = (double *)mxMalloc((m.rows * m.cols + 1) * sizeof(double));
-        if (mxIsSparse(in))
-            copy_sparse(in, m.copy);
-        else
-            copy_elements(in, m.copy);
-        m.data = m.copy;
-    }
-    return m;
-}
-
-static void free_matrix(matrix *m)
-{
-    if (m->copy)
-        mxFree(m->copy);
-    m->copy = NULL;
-}
-
-static double get_scalar(const mxArray *in, label name)
-{
-    matrix m = get_matrix(in, name);
-    double value;
-    if (m.rows != 1 || m.cols != 1)
-        fail("mfma:arg:scalar", "%s: %s is %.0f-by-%.0f; it must be a scalar", name.function, name.argument,
-             (double)m.rows, (double)m.cols);
-    value = m.data[0];
-    free_matrix(&m);
-    return value;
-}
-
-static int64_t get_integer(const mxArray *in, double least, double most, label name)
-{
-    const double value = get_scalar(in, name);
-    if (!(value >= least && value <= most) || value != floor(value))
-        fail("mfma:arg:value", "%s: %s is %g; it must be an integer from %.0f to %.0f", name.function, name.argument,
-             value, least, most);
-    return (int64_t)value;
-}
-
-/* A row of characters, or a string scalar of MATLAB's (read through the MATLAB function `char`, as the C Matrix API
- * does not know strings). The text lives until the gateway returns. */
-static const char *get_text(const mxArray *in, label name)
-{
-    const mxArray *chars = in;
-    char *text;
-    if (mxIsClass(in, "string")) {
-        mxArray *converted = NULL, *arg = (mxArray *)in;
-        mxArray *exception = mexCallMATLABWithTrap(1, &converted, 1, &arg, "char");
-        if (exception || !converted)
-            fail("mfma:arg:text", "%s: %s must be one string", name.function, name.argument);
-        chars = converted;
-    }
-    if (!mxIsChar(chars))
-        fail("mfma:arg:type", "%s: %s is of class %s; it must be text, such as 'fp16'", name.function, name.argument,
-             mxGetClassName(in));
-    if (mxGetNumberOfDimensions(chars) > 2 || mxGetM(chars) != 1 || mxGetN(chars) == 0)
-        fail("mfma:arg:text", "%s: %s must be one row of characters, not %.0f-by-%.0f", name.function, name.argument,
-             (double)mxGetM(chars), (double)mxGetN(chars));
-    /* Not mxArrayToString: what that returns is not freed when Octave leaves the gateway. */
-    text = (char *)mxMalloc(mxGetN(chars) + 1);
-    if (mxGetString(chars, text, mxGetN(chars) + 1) != 0 || strlen(text) != mxGetN(chars))
-        fail("mfma:arg:text", "%s: %s has characters that no name has", name.function, name.argument);
-    return text;
-}
-
-/* ------------------------------------------------------------------------------------------------------------------
- * 2  What the library says
- * --------------------------------------------------------------------------------------------------------------- */
-
-/* Raises the MATLAB error that belongs to a status of the library; returns when there is none. */
-static void check(mfma_status status, const char *function)
-{
-    if (status != MFMA_OK)
-        fail(mfma_error_id(status), "%s: %s", function, mfma_last_error());
-}
-
-/* ------------------------------------------------------------------------------------------------------------------
- * 3  Units
- * --------------------------------------------------------------------------------------------------------------- */
-
-/* Functions whose original ignores outformat for some inputs and always gives binary32. */
-static const struct {
-    const char *function;
-    int tf32, fp8;
-} BINARY32_ONLY[] = {
-    {"A100TC", 1, 0}, {"A2TC", 1, 0},     {"A30TC", 1, 0},
-    {"B200TC", 0, 1}, {"B200TCRN", 0, 1}, {"RTXPRO6000TC", 0, 1},
-};
-
-/* Output format of the toolbox function `function` for these inputs, when the user asked for `asked`. */
-static mfma_format output_format(const char *function, mfma_format in, mfma_format asked)
-{
-    const int fp8 = in == MFMA_FMT_E4M3 || in == MFMA_FMT_E5M2;
-    size_t i;
-    for (i = 0; i < sizeof BINARY32_ONLY / sizeof *BINARY32_ONLY; i++)
-        if (strcmp(BINARY32_ONLY[i].function, function) == 0)
-            if ((BINARY32_ONLY[i].tf32 && in == MFMA_FMT_TF32) || (BINARY32_ONLY[i].fp8 && fp8))
-                return MFMA_FMT_FP32;
-    return asked;
-}
-
-/* ------------------------------------------------------------------------------------------------------------------
- * 4  Commands
  * --------------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -245,42 +43,25 @@ typedef struct {
     const mxArray **prhs;
 } call;
 
-static const double *nonempty(const matrix *m)
-{
-    return m->rows && m->cols ? m->data : NULL;
-}
-
-static int64_t leading(const matrix *m)
-{
-    return m->rows ? (int64_t)m->rows : 1;
-}
-
 /* The operands of D = alpha*A*B + beta*C, checked against each other. */
 typedef struct {
     double alpha, beta;
     matrix a, b, c;
-    int has_c;
 } operands;
 
-/* prhs[0..4]: alpha, A, B, beta, C. An empty C and a scalar 0 stand for zeros, as in the original toolbox. */
-static operands get_operands(const mxArray **prhs, const char *function)
+/* Refuses sizes that do not go together. An empty C and a scalar 0 stand for zeros, as in the original toolbox; beta is
+ * 0 then, so that C is not read. */
+static void check_sizes(operands *o, const char *function)
 {
-    operands o;
-    o.alpha = get_scalar(prhs[0], (label){function, "alpha"});
-    o.a = get_matrix(prhs[1], (label){function, "A"});
-    o.b = get_matrix(prhs[2], (label){function, "B"});
-    o.beta = get_scalar(prhs[3], (label){function, "beta"});
-    o.c = get_matrix(prhs[4], (label){function, "C"});
-    if (o.a.cols != o.b.rows)
+    const mwSize count = o->c.rows * o->c.cols;
+    if (o->a.cols != o->b.rows)
         fail("mfma:arg:size", "%s: A is %.0f-by-%.0f and B is %.0f-by-%.0f; A must have as many columns as B has rows",
-             function, (double)o.a.rows, (double)o.a.cols, (double)o.b.rows, (double)o.b.cols);
-    o.has_c = o.c.rows * o.c.cols != 0 && !(o.c.rows * o.c.cols == 1 && o.c.data[0] == 0.0);
-    if (o.has_c && (o.c.rows != o.a.rows || o.c.cols != o.b.cols))
+             function, (double)o->a.rows, (double)o->a.cols, (double)o->b.rows, (double)o->b.cols);
+    if (count == 0 || (count == 1 && o->c.data[0] == 0.0))
+        o->beta = 0.0;
+    else if (o->c.rows != o->a.rows || o->c.cols != o->b.cols)
         fail("mfma:arg:size", "%s: C is %.0f-by-%.0f and A*B is %.0f-by-%.0f; C must have the size of A*B, or be [] or 0",
-             function, (double)o.c.rows, (double)o.c.cols, (double)o.a.rows, (double)o.b.cols);
-    if (!o.has_c)
-        o.beta = 0.0;
-    return o;
+             function, (double)o->c.rows, (double)o->c.cols, (double)o->a.rows, (double)o->b.cols);
 }
 
 static void free_operands(operands *o)
@@ -290,27 +71,258 @@ static void free_operands(operands *o)
     free_matrix(&o->c);
 }
 
+/* ------------------------------------------------------------------------------------------------------------------
+ * 2  Units: see units.h
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/* Nothing may raise an error while a model lives, or it is never released: what can fail for the user's sake comes
+ * before. */
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * 3  The library computes
+ * --------------------------------------------------------------------------------------------------------------- */
+
+static int64_t leading(const matrix *m)
+{
+    return m->rows ? (int64_t)m->rows : 1;
+}
+
+/* D, by `model`, which is released. */
+static mxArray *product(mfma_model *model, const operands *o, int32_t threads, watch *w, const char *function)
+{
+    mxArray *d = mxCreateDoubleMatrix(o->a.rows, o->b.cols, mxREAL);
+    mfma_gemm_args args;
+    mfma_status status;
+    args.size = sizeof args;
+    status = mfma_gemm_args_default(&args);
+    args.model = model;
+    args.m = (int64_t)o->a.rows;
+    args.n = (int64_t)o->b.cols;
+    args.k = (int64_t)o->a.cols;
+    args.alpha = o->alpha;
+    args.beta = o->beta;
+    args.a = o->a.data;
+    args.b = o->b.data;
+    args.c = o->c.data;
+    args.d = mxGetData(d);
+    args.lda = args.ldc = args.ldd = leading(&o->a);
+    args.ldb = leading(&o->b);
+    args.threads = threads;
+    args.progress = watch_tell;
+    args.progress_user = w;
+    if (status == MFMA_OK)
+        status = mfma_gemm(&args);
+    mfma_model_free(model);
+    watch_end(w);
+    check(status, function);
+    return d;
+}
+
+/* `count` dot products of length `k` on encodings (`raw`) or on numbers; d in the storage that is asked for. */
+typedef struct {
+    int64_t count, k;
+    const void *a, *b, *c; /* c: NULL stands for zeros */
+    int raw, raw_result;
+    void *d;
+} dots;
+
+static mfma_status run_dots(const mfma_model *model, const dots *in)
+{
+    mfma_gemm_args args;
+    mfma_status status;
+    args.size = sizeof args;
+    status = mfma_gemm_args_default(&args);
+    args.model = model;
+    args.m = args.n = 1;
+    args.k = in->k;
+    args.batch_count = in->count;
+    args.beta = in->c ? 1.0 : 0.0;
+    args.a = in->a;
+    args.b = in->b;
+    args.c = in->c;
+    args.d = in->d;
+    args.lda = args.ldc = args.ldd = 1;
+    args.ldb = in->k > 0 ? in->k : 1;
+    args.stride_a = args.stride_b = in->k;
+    args.stride_c = args.stride_d = 1;
+    if (in->raw)
+        args.storage_a = args.storage_b = args.storage_c = MFMA_STORAGE_RAW;
+    if (in->raw_result)
+        args.storage_d = MFMA_STORAGE_RAW;
+    return status == MFMA_OK ? mfma_gemm(&args) : status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * 4  Commands
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/* mfma_compat('cpfloat'): leave CPFloat's options behind as the original toolbox does. */
+static int compatible;
+
+/* After a function of the toolbox with these formats: what the original's last call of cpfloat, for C, leaves. */
+static void leave_options(mfma_format in, mfma_format out)
+{
+    const int fp8 = in == MFMA_FMT_E4M3 || in == MFMA_FMT_E5M2;
+    const int narrow = out == MFMA_FMT_FP16 && (in == MFMA_FMT_FP16 || fp8);
+    const char *names[] = {"format", "round", "infinity", "saturation"};
+    const int saturating = in == MFMA_FMT_E4M3FNUZ || in == MFMA_FMT_E5M2FNUZ;
+    mxArray *args[2], *known = NULL, *ignored[1] = {NULL};
+    args[0] = mxCreateString("cpfloat");
+    if (mexCallMATLABWithTrap(1, &known, 1, args, "exist") || !known || mxGetScalar(known) == 0)
+        return;
+    args[0] = mxCreateDoubleMatrix(0, 0, mxREAL);
+    args[1] = mxCreateStructMatrix(1, 1, saturating ? 4 : 3, names);
+    mxSetField(args[1], 0, "format", mxCreateString(narrow ? "fp16" : "fp32"));
+    mxSetField(args[1], 0, "round", mxCreateDoubleScalar(narrow ? 1 : 4));
+    mxSetField(args[1], 0, "infinity", mxCreateDoubleScalar(1));
+    if (saturating)
+        mxSetField(args[1], 0, "saturation", mxCreateDoubleScalar(1));
+    mexCallMATLABWithTrap(1, ignored, 2, args, "cpfloat");
+}
+
 /* D = mfma_mex('unit', function, alpha, A, B, beta, C, informat, outformat): a function of the toolbox, whose name is
  * also that of an architecture. An outformat of [] is binary32, or binary64 where informat is. */
 static void unit(const char *function, call in)
 {
-    mfma_arch arch;
-    mfma_format format, output = MFMA_FMT_FP32;
-    operands o = get_operands(in.prhs, function);
-    mxArray *d = mxCreateDoubleMatrix(o.a.rows, o.b.cols, mxREAL);
-    check(mfma_arch_from_name(function, &arch), function);
-    check(mfma_format_from_name(arch, get_text(in.prhs[5], (label){function, "informat"}), &format), function);
+    watch w = watch_new(function, NULL);
+    const char *informat = get_text(in.prhs[5], (label){function, "informat"}), *outformat = NULL;
+    operands o;
+    toolbox_formats formats;
+    o.alpha = get_scalar(in.prhs[0], (label){function, "alpha"});
+    o.a = get_matrix(in.prhs[1], (label){function, "A"});
+    o.b = get_matrix(in.prhs[2], (label){function, "B"});
+    o.beta = get_scalar(in.prhs[3], (label){function, "beta"});
+    o.c = get_matrix(in.prhs[4], (label){function, "C"});
     if (!mxIsEmpty(in.prhs[6]) || mxIsChar(in.prhs[6]))
-        check(mfma_format_from_name(arch, get_text(in.prhs[6], (label){function, "outformat"}), &output), function);
-    else if (format == MFMA_FMT_FP64)
-        output = format;
-    output = output_format(function, format, output);
-    check(mfma_gemm_f64(arch, format, output, (int64_t)o.a.rows, (int64_t)o.b.cols, (int64_t)o.a.cols, o.alpha,
-                        nonempty(&o.a), leading(&o.a), nonempty(&o.b), leading(&o.b), o.beta,
-                        o.has_c ? nonempty(&o.c) : NULL, leading(&o.a), (double *)mxGetData(d), leading(&o.a)),
-          function);
+        outformat = get_text(in.prhs[6], (label){function, "outformat"});
+    check_sizes(&o, function);
+    formats = toolbox_formats_of(function, informat, outformat);
+    in.plhs[0] = product(toolbox_unit(function, formats), &o, 0, &w, function);
     free_operands(&o);
-    in.plhs[0] = d;
+    if (compatible)
+        leave_options(formats.in, formats.out);
+}
+
+/* D = mfma_mex('gemm', function, A, B, C, unit): any unit; `unit` also has the fields alpha, beta, threads, progress. */
+static void gemm(const char *function, call in)
+{
+    const mxArray *u = in.prhs[3], *threads = field(u, "threads");
+    const mxArray *alpha = mxGetField(u, 0, "alpha"), *beta = mxGetField(u, 0, "beta"); /* [] is an error */
+    watch w = watch_new(function, field(u, "progress"));
+    int32_t most = 0;
+    unit_formats formats;
+    operands o;
+    o.alpha = alpha ? get_scalar(alpha, (label){function, "alpha"}) : 1.0;
+    o.a = get_matrix(in.prhs[0], (label){function, "A"});
+    o.b = get_matrix(in.prhs[1], (label){function, "B"});
+    o.beta = beta ? get_scalar(beta, (label){function, "beta"}) : 1.0;
+    o.c = get_matrix(in.prhs[2], (label){function, "C"});
+    if (threads)
+        most = (int32_t)get_integer(threads, 0, 1024, (label){function, "threads"});
+    check_sizes(&o, function);
+    in.plhs[0] = product(described_unit(function, u, &formats), &o, most, &w, function);
+    free_operands(&o);
+}
+
+/* The elements of an argument of 'dot': numbers, or encodings of `format`; and its size. */
+static const void *elements(const mxArray *in, int raw, mfma_format format, matrix *size, label name)
+{
+    *size = get_matrix(in, name);
+    return raw ? get_encodings(in, mfma_format_bytes(format), name) : size->data;
+}
+
+/* One element, `count` times. */
+static void *repeated(const void *element, size_t bytes, mwSize count)
+{
+    char *all = (char *)mxMalloc(bytes * count + 1);
+    mwSize i;
+    for (i = 0; i < count; i++)
+        memcpy(all + i * bytes, element, bytes);
+    return all;
+}
+
+/* [d, bits] = mfma_mex('dot', function, a, b, c, unit): many dot products; `unit` also has the field raw. */
+static void dot(const char *function, call in)
+{
+    const mxArray *u = in.prhs[3], *raw_option = field(u, "raw");
+    const int raw = raw_option && get_scalar(raw_option, (label){function, "raw"}) != 0;
+    mfma_model *model;
+    unit_formats formats;
+    matrix a, b, c;
+    dots d;
+    mfma_status status;
+    mxArray *bits;
+    void *spread = NULL;
+    mfma_model_free(described_unit(function, u, &formats));
+    d.raw = raw;
+    d.a = elements(in.prhs[0], raw, formats.a, &a, (label){function, "a"});
+    d.b = elements(in.prhs[1], raw, formats.b, &b, (label){function, "b"});
+    d.c = elements(in.prhs[2], raw, formats.d, &c, (label){function, "c"});
+    if (a.rows != b.rows || a.cols != b.cols)
+        fail("mfma:arg:size", "%s: a is %.0f-by-%.0f and b is %.0f-by-%.0f; they must have the same size", function,
+             (double)a.rows, (double)a.cols, (double)b.rows, (double)b.cols);
+    if (c.rows * c.cols == 0)
+        d.c = NULL;
+    else if (c.rows * c.cols == 1 && a.cols != 1)
+        d.c = spread = repeated(d.c, raw ? (size_t)mfma_format_bytes(formats.d) : sizeof(double), a.cols);
+    else if (c.rows * c.cols != a.cols)
+        fail("mfma:arg:size", "%s: c has %.0f elements; it must have one for each of the %.0f columns of a, or one, or none",
+             function, (double)(c.rows * c.cols), (double)a.cols);
+    d.count = (int64_t)a.cols;
+    d.k = (int64_t)a.rows;
+    in.plhs[0] = mxCreateDoubleMatrix(1, a.cols, mxREAL);
+    bits = encoding_array(1, a.cols, mfma_format_bytes(formats.d));
+    model = described_unit(function, u, &formats);
+    d.raw_result = 0;
+    d.d = mxGetData(in.plhs[0]);
+    status = run_dots(model, &d);
+    if (status == MFMA_OK && in.nlhs > 1) {
+        d.raw_result = 1;
+        d.d = mxGetData(bits);
+        status = run_dots(model, &d);
+    }
+    mfma_model_free(model);
+    check(status, function);
+    if (in.nlhs > 1)
+        in.plhs[1] = bits;
+    if (spread)
+        mxFree(spread);
+    free_matrix(&a);
+    free_matrix(&b);
+    free_matrix(&c);
+}
+
+/* s = mfma_mex('info', function): all units of the catalogue. */
+static void info(const char *function, call in)
+{
+    in.plhs[0] = catalogue(function);
+}
+
+/* [arch, format] = mfma_mex('name', function, arch [, format]): the names that the catalogue has for these. */
+static void name(const char *function, call in)
+{
+    mfma_arch arch;
+    mfma_format format;
+    check(mfma_arch_from_name(get_text(in.prhs[0], (label){function, "arch"}), &arch), function);
+    if (in.nrhs > 1) {
+        check(mfma_format_from_name(arch, get_text(in.prhs[1], (label){function, "format"}), &format), function);
+        if (in.nlhs > 1)
+            in.plhs[1] = mxCreateString(mfma_format_name(format));
+    }
+    in.plhs[0] = mxCreateString(mfma_arch_name(arch));
+}
+
+/* mode = mfma_mex('compat', function [, mode]): what the mode was; sets it where one is given. */
+static void compat(const char *function, call in)
+{
+    const int before = compatible;
+    if (in.nrhs > 0) {
+        const char *mode = get_text(in.prhs[0], (label){function, "mode"});
+        if (strcmp(mode, "cpfloat") != 0 && strcmp(mode, "off") != 0)
+            fail("mfma:arg:value", "%s: mode is '%s'; allowed: 'cpfloat' and 'off'", function, mode);
+        compatible = strcmp(mode, "cpfloat") == 0;
+    }
+    in.plhs[0] = mxCreateString(before ? "cpfloat" : "off");
 }
 
 /* s = mfma_mex('version', function): the version of the library and what it computes with. */
@@ -341,6 +353,11 @@ static const struct {
     void (*run)(const char *function, call in);
 } COMMANDS[] = {
     {"unit", 7, 7, unit},
+    {"gemm", 4, 4, gemm},
+    {"dot", 4, 4, dot},
+    {"info", 0, 0, info},
+    {"name", 1, 2, name},
+    {"compat", 0, 1, compat},
     {"version", 0, 0, version},
     {"threads", 0, 1, threads},
 };
@@ -360,7 +377,6 @@ static void stay_loaded(void)
 #endif
 }
 
-/* mfma_mex(command, function, ...): `function` is the name that messages begin with. */
 void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     const char *command, *function;

@@ -1,0 +1,21 @@
+function options = named_options(who, names, list)
+% A struct of the options in a list of names and values; names in any letter case. `who` begins the messages.
+options = struct();
+if mod(numel(list), 2) ~= 0
+    error('mfma:arg:count', '%s: options come in pairs, name and value', who);
+end
+for i = 1:2:numel(list)
+    name = list{i};
+    if isa(name, 'string') && isscalar(name)
+        name = char(name);
+    end
+    if ~ischar(name)
+        error('mfma:arg:type', '%s: the name of an option must be text, not of class %s', who, class(name));
+    end
+    at = strcmpi(name, names);
+    if ~any(at)
+        error('mfma:arg:option', '%s: unknown option ''%s''; allowed: %s', who, name, strjoin(names, ', '));
+    end
+    options.(names{at}) = list{i + 1};
+end
+end

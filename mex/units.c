@@ -1,0 +1,261 @@
+#include "units.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "arguments.h"
+
+void check(mfma_status status, const char *function)
+{
+    if (status != MFMA_OK)
+        fail(mfma_error_id(status), "%s: %s", function, mfma_last_error());
+}
+
+const mxArray *field(const mxArray *options, const char *name)
+{
+    const mxArray *value = mxGetField(options, 0, name);
+    return value && (mxIsChar(value) || !mxIsEmpty(value)) ? value : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Features: one row a field of mfma_params
+ * --------------------------------------------------------------------------------------------------------------- */
+
+typedef enum { NUMBER, OPTIONAL, FLAG, SCHEME, ROUNDING, CONVENTIONS } kind;
+
+static const struct {
+    const char *name;
+    size_t offset;
+    kind kind;
+} FIELDS[] = {
+    {"scheme", offsetof(mfma_params, scheme), SCHEME},
+    {"fma", offsetof(mfma_params, fma), NUMBER},
+    {"interleave", offsetof(mfma_params, interleave), FLAG},
+    {"alignment_bits", offsetof(mfma_params, alignment_bits), NUMBER},
+    {"sticky", offsetof(mfma_params, sticky), FLAG},
+    {"late_c", offsetof(mfma_params, late_c), FLAG},
+    {"denormal_products", offsetof(mfma_params, denormal_products), FLAG},
+    {"alignment_rounding", offsetof(mfma_params, alignment_rounding), ROUNDING},
+    {"late_sum_bits", offsetof(mfma_params, late_sum_bits), NUMBER},
+    {"late_total_bits", offsetof(mfma_params, late_total_bits), OPTIONAL},
+    {"drop_c_beyond", offsetof(mfma_params, drop_c_beyond), OPTIONAL},
+    {"min_exponent", offsetof(mfma_params, min_exponent), OPTIONAL},
+    {"zero_c_exponent", offsetof(mfma_params, zero_c_exponent), OPTIONAL},
+    {"product_limit", offsetof(mfma_params, product_limit), FLAG},
+    {"rounding", offsetof(mfma_params, rounding), ROUNDING},
+    {"in_subnormals", offsetof(mfma_params, in_subnormals), FLAG},
+    {"out_subnormals", offsetof(mfma_params, out_subnormals), FLAG},
+    {"conventions", offsetof(mfma_params, conventions), CONVENTIONS},
+};
+enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
+
+/* Names of the values, in the order of their numbers. */
+static const char *const SCHEMES[] = {"sequential_fma", "correct_rounding", "pairwise_sum", "global_alignment",
+                                      "odd_even_grouping", NULL};
+static const char *const ROUNDINGS[] = {"rne", "rz", "rd", "ru", NULL};
+static const char *const CONVENTION_NAMES[] = {"amd", "nvidia", "toolbox", NULL};
+
+static const char *const *names_of(kind kind)
+{
+    return kind == SCHEME ? SCHEMES : kind == ROUNDING ? ROUNDINGS : kind == CONVENTIONS ? CONVENTION_NAMES : NULL;
+}
+
+static int32_t *place(mfma_params *params, int i)
+{
+    return (int32_t *)(void *)((char *)params + FIELDS[i].offset);
+}
+
+static int32_t number_of(const char *name, const char *const *names, label what)
+{
+    int32_t i;
+    for (i = 0; names[i]; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    fail("mfma:params:value", "%s: params.%s is '%s', which is none of its values", what.function, what.argument, name);
+    return -1;
+}
+
+static mfma_params read_params(const mxArray *in, const char *function)
+{
+    mfma_params params;
+    int i;
+    params.size = sizeof params;
+    check(mfma_params_default(&params), function);
+    if (!mxIsStruct(in))
+        fail("mfma:params:type", "%s: params must be a struct", function);
+    for (i = 0; i < FIELD_COUNT; i++) {
+        const label what = {function, FIELDS[i].name};
+        const mxArray *value = field(in, FIELDS[i].name);
+        const char *const *names = names_of(FIELDS[i].kind);
+        if (value && names)
+            *place(&params, i) = number_of(get_text(value, what), names, what);
+        else if (value)
+            *place(&params, i) = (int32_t)get_integer(value, INT_MIN + 1.0, INT_MAX, what);
+        else if (FIELDS[i].kind == OPTIONAL && mxGetField(in, 0, FIELDS[i].name))
+            *place(&params, i) = MFMA_NONE;
+    }
+    return params;
+}
+
+static mxArray *write_params(mfma_params *params)
+{
+    const char *names[FIELD_COUNT];
+    mxArray *out;
+    int i;
+    for (i = 0; i < FIELD_COUNT; i++)
+        names[i] = FIELDS[i].name;
+    out = mxCreateStructMatrix(1, 1, FIELD_COUNT, names);
+    for (i = 0; i < FIELD_COUNT; i++) {
+        const int32_t value = *place(params, i);
+        const char *const *texts = names_of(FIELDS[i].kind);
+        mxArray *shown;
+        if (texts)
+            shown = mxCreateString(texts[value]);
+        else if (FIELDS[i].kind == OPTIONAL && value == MFMA_NONE)
+            shown = mxCreateDoubleMatrix(0, 0, mxREAL);
+        else
+            shown = mxCreateDoubleScalar(value);
+        mxSetField(out, 0, names[i], shown);
+    }
+    return out;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Units
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/* Functions whose original ignores outformat for some inputs and always gives binary32. */
+static const struct {
+    const char *function;
+    int tf32, fp8;
+} BINARY32_ONLY[] = {
+    {"A100TC", 1, 0}, {"A2TC", 1, 0},     {"A30TC", 1, 0},
+    {"B200TC", 0, 1}, {"B200TCRN", 0, 1}, {"RTXPRO6000TC", 0, 1},
+};
+
+/* Output format of the toolbox function `function` for these inputs, when the user asked for `asked`. */
+static mfma_format toolbox_output(const char *function, mfma_format in, mfma_format asked)
+{
+    const int fp8 = in == MFMA_FMT_E4M3 || in == MFMA_FMT_E5M2;
+    size_t i;
+    for (i = 0; i < sizeof BINARY32_ONLY / sizeof *BINARY32_ONLY; i++)
+        if (strcmp(BINARY32_ONLY[i].function, function) == 0)
+            if ((BINARY32_ONLY[i].tf32 && in == MFMA_FMT_TF32) || (BINARY32_ONLY[i].fp8 && fp8))
+                return MFMA_FMT_FP32;
+    return asked;
+}
+
+/* The output format that is meant when none is named. */
+static mfma_format usual_output(mfma_format in)
+{
+    return in == MFMA_FMT_FP64 ? MFMA_FMT_FP64 : MFMA_FMT_FP32;
+}
+
+toolbox_formats toolbox_formats_of(const char *function, const char *in, const char *out)
+{
+    toolbox_formats f;
+    check(mfma_arch_from_name(function, &f.arch), function);
+    check(mfma_format_from_name(f.arch, in, &f.in), function);
+    f.out = usual_output(f.in);
+    if (out)
+        check(mfma_format_from_name(f.arch, out, &f.out), function);
+    f.out = toolbox_output(function, f.in, f.out);
+    return f;
+}
+
+mfma_model *toolbox_unit(const char *function, toolbox_formats f)
+{
+    mfma_model *model;
+    check(mfma_model_new(f.arch, f.in, f.in, f.out, &model), function);
+    return model;
+}
+
+/* The formats of A and B: one name, or a cell array of two. */
+static void input_formats(const char *function, const mxArray *in, mfma_arch arch, mfma_format *a, mfma_format *b)
+{
+    const label what = {function, "format"};
+    if (!in) {
+        *a = *b = MFMA_FMT_FP16;
+    } else if (mxIsCell(in)) {
+        if (mxGetNumberOfElements(in) != 2 || !mxGetCell(in, 0) || !mxGetCell(in, 1))
+            fail("mfma:arg:value", "%s: format is a cell array of %.0f elements; allowed: one name, or two in a cell array",
+                 function, (double)mxGetNumberOfElements(in));
+        check(mfma_format_from_name(arch, get_text(mxGetCell(in, 0), what), a), function);
+        check(mfma_format_from_name(arch, get_text(mxGetCell(in, 1), what), b), function);
+    } else {
+        check(mfma_format_from_name(arch, get_text(in, what), a), function);
+        *b = *a;
+    }
+}
+
+mfma_model *described_unit(const char *function, const mxArray *unit, unit_formats *formats)
+{
+    const mxArray *params = field(unit, "params"), *instruction = field(unit, "instruction");
+    const mxArray *name = field(unit, "arch"), *out = field(unit, "out"), *fnuz = field(unit, "fnuz");
+    /* Without an architecture, one whose names of 8-bit formats are the ones that are meant. */
+    mfma_arch arch = fnuz && get_scalar(fnuz, (label){function, "fnuz"}) != 0 ? MFMA_ARCH_CDNA3 : MFMA_ARCH_HOPPER;
+    mfma_format a, b, d;
+    mfma_model *model;
+    if (name)
+        check(mfma_arch_from_name(get_text(name, (label){function, "arch"}), &arch), function);
+    else if (!params)
+        fail("mfma:arg:count", "%s: one of the options arch and params is needed", function);
+    if (instruction) {
+        check(mfma_model_from_instruction(get_text(instruction, (label){function, "instruction"}), arch, &model), function);
+        return model;
+    }
+    input_formats(function, field(unit, "format"), arch, &a, &b);
+    d = usual_output(a);
+    if (out)
+        check(mfma_format_from_name(arch, get_text(out, (label){function, "outformat"}), &d), function);
+    if (params) {
+        const mfma_params features = read_params(params, function);
+        check(mfma_model_from_params(&features, a, b, d, &model), function);
+    } else {
+        check(mfma_model_new(arch, a, b, d, &model), function);
+    }
+    formats->a = a;
+    formats->b = b;
+    formats->d = d;
+    return model;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * The catalogue
+ * --------------------------------------------------------------------------------------------------------------- */
+
+static const char *const EVIDENCE[] = {"measured", "paper", "assumed", "no hardware"};
+
+mxArray *catalogue(const char *function)
+{
+    const char *names[] = {"arch",     "a",     "b",        "out",    "params",     "instruction", "by_instruction", "evidence",
+                           "source",   "measured", "paper", "directed", "golden",   "mismatches",  "mismatch_bound"};
+    const int64_t count = mfma_capability_count();
+    mxArray *out = mxCreateStructMatrix((mwSize)count, 1, sizeof names / sizeof *names, names);
+    int64_t i;
+    for (i = 0; i < count; i++) {
+        mfma_capability unit;
+        mfma_params params;
+        unit.size = sizeof unit;
+        params.size = sizeof params;
+        check(mfma_capability_get(i, &unit), function);
+        check(mfma_capability_params(i, &params), function);
+        mxSetField(out, (mwIndex)i, "arch", mxCreateString(mfma_arch_name(unit.arch)));
+        mxSetField(out, (mwIndex)i, "a", mxCreateString(mfma_format_name(unit.a)));
+        mxSetField(out, (mwIndex)i, "b", mxCreateString(mfma_format_name(unit.b)));
+        mxSetField(out, (mwIndex)i, "out", mxCreateString(mfma_format_name(unit.d)));
+        mxSetField(out, (mwIndex)i, "params", write_params(&params));
+        mxSetField(out, (mwIndex)i, "instruction", mxCreateString(unit.instruction));
+        mxSetField(out, (mwIndex)i, "by_instruction", mxCreateLogicalScalar(unit.by_instruction != 0));
+        mxSetField(out, (mwIndex)i, "evidence", mxCreateString(EVIDENCE[unit.evidence]));
+        mxSetField(out, (mwIndex)i, "source", mxCreateString(unit.source));
+        mxSetField(out, (mwIndex)i, "measured", mxCreateDoubleScalar((double)unit.measured));
+        mxSetField(out, (mwIndex)i, "paper", mxCreateDoubleScalar((double)unit.paper));
+        mxSetField(out, (mwIndex)i, "directed", mxCreateDoubleScalar((double)unit.directed));
+        mxSetField(out, (mwIndex)i, "golden", mxCreateDoubleScalar((double)unit.golden));
+        mxSetField(out, (mwIndex)i, "mismatches", mxCreateDoubleScalar((double)unit.mismatches));
+        mxSetField(out, (mwIndex)i, "mismatch_bound", mxCreateDoubleScalar(unit.mismatch_bound));
+    }
+    return out;
+}

@@ -1,0 +1,39 @@
+/* Units: names of architectures and formats, and structs of features, become models of the library; its errors become
+ * MATLAB errors. */
+#ifndef MFMA_MEX_UNITS_H
+#define MFMA_MEX_UNITS_H
+
+#include "mex.h"
+
+#include "mfma.h"
+
+/* Raises the MATLAB error that belongs to a status of the library; returns when there is none. */
+void check(mfma_status status, const char *function);
+
+/* A field of a struct; NULL where it is missing or []. */
+const mxArray *field(const mxArray *options, const char *name);
+
+/* What the toolbox function `function` computes for these names of formats; `out` is NULL when the user gave none. */
+typedef struct {
+    mfma_arch arch;
+    mfma_format in, out;
+} toolbox_formats;
+toolbox_formats toolbox_formats_of(const char *function, const char *in, const char *out);
+mfma_model *toolbox_unit(const char *function, toolbox_formats formats);
+
+/* The unit that a struct describes, with the fields (all optional, but one of arch and params)
+ *     arch          name of an architecture or GPU
+ *     format        name of the input format, or a cell array of two names
+ *     out           name of the output format
+ *     instruction   mnemonic of an instruction of arch, which decides the formats
+ *     params        struct of features, as mfma_params names them
+ *     fnuz          1: 8-bit names mean the FNUZ kinds, where there is no arch */
+typedef struct {
+    mfma_format a, b, d;
+} unit_formats;
+mfma_model *described_unit(const char *function, const mxArray *unit, unit_formats *formats);
+
+/* A struct array of all units of the catalogue. */
+mxArray *catalogue(const char *function);
+
+#endif
