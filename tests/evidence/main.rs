@@ -8,4 +8,5 @@ mod common;
 
 mod catalogue;
 mod paper;
+mod products;
 mod vectors;
