@@ -1,8 +1,9 @@
-//! A block run as two half blocks of interleaved elements, c added last (8-bit inputs through mma.sync on Hopper and
-//! Blackwell; numerics as measured on B200, H100 and H200).
+//! A block run as two half blocks of interleaved elements, c added last: 8-bit inputs through mma.sync on Hopper and
+//! Blackwell, as measured on B200, H100 and H200. These architectures have no such unit: the compiler converts the
+//! inputs to binary16, four in a register, two by two, runs two binary16 instructions, and adds c.
 
 use super::{Operand, Unit, ieee};
-use crate::format::{Decoded, Rounding};
+use crate::format::{Class, Decoded, Format, Rounding};
 use crate::model::{Interleave, Params};
 
 pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand) -> u64 {
@@ -13,16 +14,71 @@ pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand) -> u64 {
     };
     let inner = Unit {
         params: &params,
+        a: factor_format(unit.a),
+        b: factor_format(unit.b),
         ..unit
     };
-    let half = |x: &[Decoded], first: usize| -> Vec<Decoded> {
+    let half = |format: Format, x: &[Decoded], first: usize| -> Vec<Decoded> {
         let chosen = x.iter().enumerate().filter(|(i, _)| i % 4 / 2 == first);
-        chosen.map(|(_, &value)| value).collect()
+        chosen.map(|(_, &value)| widened(format, value)).collect()
     };
     let mut sum = Operand::zero(unit.output);
     for first in [0, 1] {
-        let d = super::block(inner, &half(a, first), &half(b, first), sum);
+        let d = super::block(inner, &half(unit.a, a, first), &half(unit.b, b, first), sum);
         sum = Operand::new(unit.output, d);
     }
     ieee::add(unit, c, sum, Rounding::NearestEven)
+}
+
+/// Format in which a factor of the given format is multiplied.
+fn factor_format(format: Format) -> Format {
+    match format.info().storage_bits {
+        8 => Format::Fp16,
+        _ => format,
+    }
+}
+
+/// A factor as a number of [`factor_format`]: the same value, but normalised down to binary16's minimum exponent.
+fn widened(format: Format, value: Decoded) -> Decoded {
+    let (from, to) = (format.info(), factor_format(format).info());
+    if from.format == to.format || value.class != Class::Finite {
+        return value;
+    }
+    let significand = value.significand << (to.fraction_bits - from.fraction_bits);
+    let leading = significand.ilog2() as i32;
+    let up = to.fraction_bits as i32 - leading;
+    let up = up.min(value.exponent - to.min_exponent());
+    Decoded {
+        exponent: value.exponent - up,
+        significand: significand << up,
+        ..value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Arch;
+    use crate::reference::dot_raw;
+    use crate::{Format, Model};
+
+    /// Measured on an H200: a subnormal E4M3 factor has its true exponent, 2^-9 and not 2^-3 * 2^-6.
+    #[test]
+    fn subnormal_e4m3_factors_are_normalised() {
+        let mut a = vec![0u64; 32];
+        let mut b = vec![0u64; 32];
+        // 2^-9 * 2^15 and its opposite, then 2^-9 * 2^-16 in the same half block, 31 binades below.
+        (a[0], b[0]) = (0x01, 0x78);
+        (a[1], b[1]) = (0x81, 0x78);
+        (a[4], b[4]) = (0x01, 0x01);
+        let model = Model::from_instruction(
+            "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32",
+            Arch::Hopper,
+        )
+        .unwrap();
+        assert_eq!((model.a(), model.b()), (Format::E4m3, Format::E5m2));
+        assert_eq!(dot_raw(model.unit(), &a, &b, 0), 0);
+        // 2^-9 * 2^-10: 25 binades below, kept; with the exponent -6 of a subnormal number it would be lost.
+        b[4] = 0x14;
+        assert_eq!(dot_raw(model.unit(), &a, &b, 0), 0x3600_0000);
+    }
 }
