@@ -18,7 +18,8 @@ pub enum Class {
 /// A decoded number: (-1)^`negative` * `significand` * 2^(`exponent` - fraction_bits of its format).
 ///
 /// A subnormal number keeps its format's minimum exponent and a significand below the hidden bit.
-/// Exponent and significand are 0 for zeros, infinities and NaNs.
+/// Exponent and significand are 0 for zeros and infinities; a NaN has its payload, the whole fraction field, as
+/// significand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decoded {
     /// Sign bit.
@@ -73,10 +74,16 @@ pub fn decode(format: Format, bits: u64) -> Decoded {
             } else {
                 Class::Nan
             };
-            return Decoded::special(negative, class);
+            return Decoded {
+                significand: whole_fraction,
+                ..Decoded::special(negative, class)
+            };
         }
         Specials::OnlyNan if field == field_max && fraction == (1 << info.fraction_bits) - 1 => {
-            return Decoded::special(negative, Class::Nan);
+            return Decoded {
+                significand: whole_fraction,
+                ..Decoded::special(negative, Class::Nan)
+            };
         }
         Specials::Fnuz if negative && field == 0 && fraction == 0 => {
             return Decoded::special(negative, Class::Nan);

@@ -143,7 +143,7 @@ impl<'a, 'b> Run<'a, 'b> {
         let nr = kernel.shape().nr;
         let cost = |m: usize, n: usize| m as u128 * n.next_multiple_of(nr) as u128;
         let (m, n) = (problem.m, problem.n);
-        if cost(n, m) < cost(m, n) {
+        if problem.model.commutes() && cost(n, m) < cost(m, n) {
             oriented = oriented.transposed();
             if problem.model.a() != problem.model.b() {
                 kernel = kernel_for(&oriented.problem.model, level);
@@ -175,8 +175,18 @@ impl<'a, 'b> Run<'a, 'b> {
         Ok(Run {
             control,
             shape,
-            a: Source::new(problem.a, factor_a, problem.model.a()),
-            b: Source::new(problem.b.transposed(), factor_b, problem.model.b()),
+            a: Source::new(
+                problem.a,
+                factor_a,
+                problem.model.a(),
+                problem.model.params(),
+            ),
+            b: Source::new(
+                problem.b.transposed(),
+                factor_b,
+                problem.model.b(),
+                problem.model.params(),
+            ),
             results: Results::new(&problem, shape.double),
             mb,
             nb,

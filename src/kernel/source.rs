@@ -7,7 +7,7 @@
 use super::level::{Level, level};
 use crate::format::{Format, Rounding, Specials, to_f64};
 use crate::gemm::{Storage, View};
-use crate::model::Model;
+use crate::model::{Model, Params};
 
 /// Where a strip's numbers are.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +62,8 @@ pub struct Source {
     factor: f64,
     format: Format,
     rules: Rules,
+    /// The bits of a raw tf32 word that the unit reads.
+    visible: u32,
     level: Level,
 }
 
@@ -83,13 +85,15 @@ pub struct Part {
 }
 
 impl Source {
-    /// The rows of `view` times `factor` (binary64), to be rounded to `format`. Raw elements are taken as they are.
-    pub fn new(view: View, factor: f64, format: Format) -> Source {
+    /// The rows of `view` times `factor` (binary64), to be rounded to `format`. Raw elements are taken as a unit with
+    /// these `params` reads them.
+    pub fn new(view: View, factor: f64, format: Format, params: &Params) -> Source {
         Source {
             view,
             factor,
             format,
             rules: Rules::new(format),
+            visible: params.visible(Format::Tf32, u32::MAX.into()) as u32,
             level: level(),
         }
     }
@@ -239,7 +243,9 @@ impl Source {
                     fill(line, address.cast::<f32>(), stride, |x| x);
                 }
                 (Storage::Raw, Format::Tf32) => {
-                    fill(line, address.cast::<u32>(), stride, from_tf32);
+                    fill(line, address.cast::<u32>(), stride, |x| {
+                        from_tf32(x & self.visible)
+                    });
                 }
                 (Storage::Raw, Format::Bf16) => {
                     fill(line, address.cast::<u16>(), stride, |x| {
@@ -404,6 +410,7 @@ impl Rules {
 mod tests {
     use super::*;
     use crate::format::{FORMATS, from_f64};
+    use crate::model::Conventions;
 
     fn same(x: f32, y: f32) -> bool {
         x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan()
@@ -418,10 +425,21 @@ mod tests {
 
     /// What a strip of one lane makes of some elements.
     fn load<T: Copy>(storage: Storage, format: Format, factor: f64, data: &[T]) -> Vec<f32> {
+        load_as(&Params::default(), storage, format, factor, data)
+    }
+
+    /// The same for a unit with certain features.
+    fn load_as<T: Copy>(
+        params: &Params,
+        storage: Storage,
+        format: Format,
+        factor: f64,
+        data: &[T],
+    ) -> Vec<f32> {
         let pointer = data.as_ptr().cast_mut().cast::<u8>();
         // SAFETY: the view covers `data`.
         let view = unsafe { View::new(pointer, storage, format, data.len() as isize, 1) };
-        let source = Source::new(view, factor, format);
+        let source = Source::new(view, factor, format, params);
         let part = Part {
             first: 0,
             rows: 1,
@@ -506,9 +524,16 @@ mod tests {
                         .step_by(4093)
                         .chain([0x7f80_0001, 0xff80_0000])
                         .collect();
-                    let got = load(Storage::Raw, format, 1.0, &data);
-                    for (&bits, &x) in data.iter().zip(&got) {
-                        assert!(same(x, want(bits.into())), "{format} {bits:x}");
+                    for conventions in [Conventions::Nvidia, Conventions::Amd] {
+                        let params = Params {
+                            conventions,
+                            ..Params::default()
+                        };
+                        let got = load_as(&params, Storage::Raw, format, 1.0, &data);
+                        for (&bits, &x) in data.iter().zip(&got) {
+                            let want = want(params.visible(format, bits.into()));
+                            assert!(same(x, want), "{format} {bits:x} {conventions:?}");
+                        }
                     }
                 }
             }

@@ -142,7 +142,12 @@ impl Model {
         self.output
     }
 
-    /// The unit with a and b exchanged: products commute.
+    /// Are the results the same with a and b exchanged? Not where NaNs are passed on: b's goes before a's.
+    pub(crate) fn commutes(&self) -> bool {
+        !self.params.propagates_nans(self.output)
+    }
+
+    /// The unit with a and b exchanged, for units that [commute](Self::commutes).
     pub(crate) fn transposed(&self) -> Model {
         Model {
             a: self.b,

@@ -6,7 +6,9 @@ use crate::format::{Format, Rounding};
 /// How the products of one block and the addend c are added up (paper, section 7).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Scheme {
-    /// One fused multiply-add after the other, in the order of k, each rounded once to the output format.
+    /// One fused multiply-add after the other, in the order of k, each rounded once to the output format. On NVIDIA's
+    /// binary64 units a step with NaN operands returns one of them, quieted: b's, else the addend's, else a's; an
+    /// invalid step returns fff8000000000000.
     SequentialFma,
     /// All products of a block and c added without error, one rounding at the end (CDNA 1).
     CorrectRounding,
@@ -26,7 +28,8 @@ pub enum Interleave {
     None,
     /// A block is two half blocks: first the elements whose index mod 4 is 0 or 1, started from zero, then those whose
     /// index mod 4 is 2 or 3, started from the first half's result; c is added last, by one IEEE addition (RNE) in the
-    /// output format. How Hopper and Blackwell run 8-bit inputs through mma.sync.
+    /// output format. 8-bit inputs count as the binary16 numbers that they are converted to: a subnormal E4M3 factor
+    /// has its true exponent, not -6. How Hopper and Blackwell run 8-bit inputs through mma.sync.
     Mod4,
 }
 
@@ -36,7 +39,9 @@ pub enum Conventions {
     /// NaN is the quiet NaN with its sign bit set and only the first fraction bit (binary32: ffc00000); a nonzero sum
     /// that rounds or flushes to zero keeps its sign.
     Amd,
-    /// NaN has all bits but the sign set (binary32: 7fffffff); a zero result is +0.
+    /// NaN has all bits but the sign set (binary32: 7fffffff), and a zero result is +0; binary64 units propagate NaNs
+    /// instead (see [`Scheme::SequentialFma`]) and follow IEEE 754 in the signs of zeros. Only the first 19 bits of a
+    /// tf32 word are read, so that a NaN whose payload lies below them is an infinity.
     Nvidia,
     /// As MATLAB Tensor Core v0.6 computes pairs of formats that no hardware has: NaN as NVIDIA's, zero results keep
     /// their sign, and c is a binary32 number, between blocks too, so that with binary16 output only the last block's
@@ -131,6 +136,22 @@ impl Params {
         match self.scheme {
             Scheme::GlobalAlignment | Scheme::OddEvenGrouping => all.min(self.alignment_bits),
             _ => all,
+        }
+    }
+
+    /// Is a NaN result one of the operands rather than the unit's own NaN? See [`Scheme::SequentialFma`].
+    pub fn propagates_nans(&self, output: Format) -> bool {
+        self.conventions == Conventions::Nvidia && output == Format::Fp64
+    }
+
+    /// The part of an input word that the unit reads: all of it, except that NVIDIA's units do not see the last bits of
+    /// a tf32 word. (AMD's tell NaNs before they drop them; [`decode`](crate::format::decode) does the same.)
+    pub fn visible(&self, format: Format, bits: u64) -> u64 {
+        match self.conventions {
+            Conventions::Nvidia | Conventions::Toolbox => {
+                bits & !((1 << format.info().ignored_bits) - 1)
+            }
+            Conventions::Amd => bits,
         }
     }
 

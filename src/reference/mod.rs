@@ -71,6 +71,11 @@ pub struct Unit<'a> {
 }
 
 impl Unit<'_> {
+    /// An element of a or b as the unit reads it.
+    pub fn factor(&self, format: Format, bits: u64) -> Decoded {
+        decode(format, self.params.visible(format, bits))
+    }
+
     /// Format of c between blocks, and of a block's result.
     pub fn carry(&self) -> Format {
         self.params.carry(self.output)
@@ -106,7 +111,10 @@ fn repack(unit: Unit, x: Operand, to: Format, rounding: Rounding) -> u64 {
     match x.value.class {
         Class::Zero => zero(to, x.value.negative),
         Class::Infinite => infinity(to, x.value.negative),
-        Class::Nan => special::canonical_nan(unit.params.conventions, to),
+        Class::Nan => {
+            let canonical = special::canonical_nan(unit.params.conventions, to);
+            special::propagated_nan(unit, &[x]).unwrap_or(canonical)
+        }
         Class::Finite => {
             let exact = Exact {
                 negative: x.value.negative,
@@ -205,7 +213,7 @@ fn fl(unit: Unit, value: Exact, rounding: Rounding) -> u64 {
 /// [`dot`] on raw encodings; c is in the output format.
 pub fn dot_raw(unit: Unit, a: &[u64], b: &[u64], c: u64) -> u64 {
     let decoded = |format, x: &[u64]| -> Vec<Decoded> {
-        x.iter().map(|&bits| decode(format, bits)).collect()
+        x.iter().map(|&bits| unit.factor(format, bits)).collect()
     };
     dot(
         unit,

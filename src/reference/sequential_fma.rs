@@ -1,7 +1,7 @@
 //! d = (...((c + p1) + p2) + ...): one IEEE fused multiply-add a product, in the order of k (paper, 4.1.1).
 
 use super::ieee::{exact_sum, needs_double, zero_sum};
-use super::special::special_result;
+use super::special::{propagated_nan, special_result};
 use super::term::{addend, product};
 use super::{Operand, Unit, fl, flush_factor};
 use crate::format::Decoded;
@@ -20,7 +20,9 @@ pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand) -> u64 {
 /// a * b + c, rounded once.
 fn fused_multiply_add(unit: Unit, a: Decoded, b: Decoded, c: Operand) -> u64 {
     if let Some(special) = special_result(unit, &[a], &[b], c) {
-        return special;
+        let factor = |format, value| Operand { format, value };
+        let operands = [factor(unit.b, b), c, factor(unit.a, a)];
+        return propagated_nan(unit, &operands).unwrap_or(special);
     }
     let a = flush_factor(unit, unit.a, a);
     let b = flush_factor(unit, unit.b, b);

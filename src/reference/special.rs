@@ -9,8 +9,22 @@ use crate::model::Conventions;
 pub fn canonical_nan(conventions: Conventions, format: Format) -> u64 {
     match conventions {
         Conventions::Amd => nan(format, true),
+        Conventions::Nvidia | Conventions::Toolbox if format == Format::Fp64 => nan(format, true),
         Conventions::Nvidia | Conventions::Toolbox => format.info().sign_bit() - 1,
     }
+}
+
+/// The NaN operand that a unit passes on, quieted, if it is one of those that do: NVIDIA's binary64 units. The first of
+/// `operands` that is a NaN counts.
+pub fn propagated_nan(unit: Unit, operands: &[Operand]) -> Option<u64> {
+    if !unit.params.propagates_nans(unit.output) {
+        return None;
+    }
+    let operand = operands.iter().find(|x| x.value.class == Class::Nan)?;
+    let (from, to) = (operand.format.info(), unit.output.info());
+    let payload =
+        operand.value.significand << (to.fraction_bits - from.fraction_bits - from.ignored_bits);
+    Some(nan(unit.output, operand.value.negative) | payload)
 }
 
 /// What product a finite or infinite pair of factors makes, as far as specials go.
