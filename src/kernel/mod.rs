@@ -14,12 +14,16 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod by_reference;
+mod correct_rounding;
+mod doubles;
 mod family;
+mod fma_chain;
 mod fp_mode;
 mod lanes;
 mod level;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod pairwise_sum;
 mod portable;
 mod source;
 
@@ -45,9 +49,9 @@ pub struct Shape {
     pub block: usize,
     /// Are strips, and c between blocks, binary64 numbers? Else they are binary32 numbers.
     pub double: bool,
-    /// Bytes of MR rows and one block of packed A; a multiple of 64.
+    /// Bytes of MR rows and one block of packed A; a multiple of 8.
     pub a_block_bytes: usize,
-    /// Bytes of NR columns and one block of packed B; a multiple of 64.
+    /// Bytes of NR columns and one block of packed B; a multiple of 8.
     pub b_block_bytes: usize,
     /// The mode in which [`Kernel::tile`] must run. Packing runs in [`FpMode::Nearest`].
     pub mode: FpMode,
@@ -59,9 +63,9 @@ pub struct Tile {
     /// MR x NR numbers, row by row: c on entry, the result on return. binary32, or binary64 if [`Shape::double`].
     /// Each is equal to the encoding in the unit's carry format; any NaN stands for the unit's. Aligned to 64 bytes.
     pub c: *mut u8,
-    /// Packed A: MR rows, `blocks` blocks. Aligned to 64 bytes.
+    /// Packed A: MR rows, `blocks` blocks. Aligned to 64 bytes if its blocks are a multiple of that, else to 8.
     pub a: *const u8,
-    /// Packed B: NR columns, `blocks` blocks. Aligned to 64 bytes.
+    /// Packed B: NR columns, `blocks` blocks. Aligned as A.
     pub b: *const u8,
     /// Blocks of [`Shape::block`] elements of K.
     pub blocks: usize,
@@ -87,7 +91,7 @@ pub unsafe trait Kernel: Send + Sync {
     /// Packs a strip of MR rows; `panel` is where its first block goes.
     ///
     /// # Safety
-    /// `panel` must have room for the strip's blocks and be aligned to 64 bytes; the machine must have the kernel's
+    /// `panel` must have room for the strip's blocks and be aligned as [`Tile`] says; the machine must have the kernel's
     /// level.
     unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8);
 
@@ -122,13 +126,14 @@ pub fn kernel_for(model: &Model, level: Level) -> Box<dyn Kernel> {
 }
 
 /// The fast kernel of a unit for the vectors `L`, if there is one.
-fn kernel_of<L: lanes::Lanes>(model: &Model) -> Option<Box<dyn Kernel>> {
+fn kernel_of<L: doubles::Doubles>(model: &Model) -> Option<Box<dyn Kernel>> {
     match family_of(model) {
         Family::EarlyAddend => align::early::kernel::<L>(model),
         Family::LateAddend => align::late::kernel::<L>(model, false),
         Family::OddEven => align::late::kernel::<L>(model, true),
-        Family::FmaChain | Family::PairwiseSum | Family::CorrectRounding | Family::Reference => {
-            None
-        }
+        Family::FmaChain => Some(fma_chain::kernel::<L>(model)),
+        Family::PairwiseSum => pairwise_sum::kernel::<L>(model),
+        Family::CorrectRounding => correct_rounding::kernel::<L>(model),
+        Family::Reference => None,
     }
 }

@@ -27,6 +27,8 @@ pub struct Strip<'a> {
     pub lanes: usize,
     /// Rows; a multiple of the kernel's block.
     pub k: usize,
+    /// Rows before the end of K; what follows is +0.
+    pub filled: usize,
 }
 
 impl<'a> Strip<'a> {
@@ -129,6 +131,7 @@ impl Source {
             values,
             lanes: part.lanes,
             k: part.k_padded,
+            filled: part.k,
         }
     }
 

@@ -1,0 +1,266 @@
+//! fl(c + fl(fl(p1 + p2) + fl(p3 + p4))) with subnormal numbers flushed (CDNA 2).
+//!
+//! Why host arithmetic gives the unit's results bit for bit:
+//!
+//! - Subnormal inputs and a subnormal c become +0 before anything else: inputs when they are packed, c when a tile
+//!   begins. (Results are flushed, so c is not subnormal between steps of K.)
+//! - binary16: a product of two normal numbers lies between 2^-28 and 2^32 and is exact in binary32, so that
+//!   fl(p1 + p2) is fma(a1, b1, a2 * b2). Sums of such products are multiples of 2^-48 and c is zero or normal, so
+//!   nothing subnormal can arise and nothing needs a flush: c + s is below 2^-126 only if c and s are zero, or if one
+//!   of them is zero and the other is normal.
+//! - bfloat16: a product has 16 significant bits, and may overflow or vanish, so it is rounded by itself. The unit
+//!   rounds to binary32's subnormal numbers and flushes what is subnormal; the host's flush mode flushes what is below
+//!   2^-126 when rounded in an exponent range without end (x86) or not at all (ARM). They differ only for magnitudes
+//!   from 2^-126 - 2^-150 to 2^-126, which take 24 significant bits: no product has them. Sums of binary32 numbers are
+//!   multiples of 2^-149, so a sum below 2^-126 is exact, and rounding cannot matter. All flushes keep the sign.
+//! - Zeros' signs, infinities and overflow are IEEE's, here as there. A zero product that fills up K is +0.
+
+use std::marker::PhantomData;
+
+use super::doubles::Doubles;
+use super::lanes::{Job, Lanes};
+use super::{FpMode, Kernel, Shape, Strip, Tile};
+use crate::format::Format;
+use crate::model::Model;
+
+/// The kernel of a pairwise sum.
+pub fn kernel<L: Doubles>(model: &Model) -> Option<Box<dyn Kernel>> {
+    let exact = model.a() == Format::Fp16;
+    match (model.params().fma, exact) {
+        (4, true) => by_level::<L, 4, true>(model),
+        (4, false) => by_level::<L, 4, false>(model),
+        (2, true) => by_level::<L, 2, true>(model),
+        (2, false) => by_level::<L, 2, false>(model),
+        _ => None,
+    }
+}
+
+fn by_level<L: Doubles, const N: usize, const EXACT: bool>(
+    model: &Model,
+) -> Option<Box<dyn Kernel>> {
+    // Groups of rows that leave registers for a block's columns.
+    Some(match L::COUNT {
+        16 => Box::new(Pairwise::<L, N, EXACT, 4>::new(model)),
+        _ => Box::new(Pairwise::<L, N, EXACT, 2>::new(model)),
+    })
+}
+
+/// Rows of a tile.
+const MR: usize = 8;
+/// Vectors in a row of a tile.
+const VECTORS: usize = 2;
+/// Bytes of B that stay in the first cache while all rows of a tile pass.
+const CACHED: usize = 16 << 10;
+
+/// Blocks of N products; EXACT says that products are exact in binary32; GROUP rows are computed at a time.
+struct Pairwise<L, const N: usize, const EXACT: bool, const GROUP: usize> {
+    /// Inputs below this are subnormal.
+    min_normal: f32,
+    level: PhantomData<L>,
+}
+
+impl<L: Doubles, const N: usize, const EXACT: bool, const GROUP: usize>
+    Pairwise<L, N, EXACT, GROUP>
+{
+    const NR: usize = VECTORS * L::COUNT;
+
+    fn new(model: &Model) -> Self {
+        Pairwise {
+            min_normal: min_normal(model.a()),
+            level: PhantomData,
+        }
+    }
+
+    /// # Safety
+    /// The panel must have room for the strip, and the machine the level.
+    unsafe fn pack(&self, strip: &Strip, panel: *mut u8) {
+        let job = Pack {
+            values: strip.single(),
+            min_normal: self.min_normal,
+            panel: panel.cast(),
+        };
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(job) }
+    }
+}
+
+/// Smallest normal number of an input format.
+pub(super) fn min_normal(format: Format) -> f32 {
+    f32::from_bits(((127 + format.info().min_exponent()) as u32) << 23)
+}
+
+// SAFETY: packing and tiles touch what the shape describes.
+unsafe impl<L: Doubles, const N: usize, const EXACT: bool, const GROUP: usize> Kernel
+    for Pairwise<L, N, EXACT, GROUP>
+{
+    fn shape(&self) -> Shape {
+        Shape {
+            mr: MR,
+            nr: Self::NR,
+            block: N,
+            double: false,
+            a_block_bytes: MR * N * 4,
+            b_block_bytes: Self::NR * N * 4,
+            mode: if EXACT || !L::FLUSH_BY_MODE {
+                FpMode::Nearest
+            } else {
+                FpMode::NearestFlush
+            },
+        }
+    }
+
+    unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8) {
+        // SAFETY: promised by the caller.
+        unsafe { self.pack(strip, panel) }
+    }
+
+    unsafe fn pack_b(&self, strip: &Strip, panel: *mut u8) {
+        // SAFETY: promised by the caller.
+        unsafe { self.pack(strip, panel) }
+    }
+
+    unsafe fn tile(&self, tile: &Tile) {
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(TileJob::<L, N, EXACT, GROUP>(tile, PhantomData)) }
+    }
+}
+
+/// Copies a strip, subnormal numbers as +0.
+struct Pack<'a> {
+    values: &'a [f32],
+    min_normal: f32,
+    panel: *mut f32,
+}
+
+impl Job for Pack<'_> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes>(self) {
+        for (i, &x) in self.values.iter().enumerate() {
+            // SAFETY: the panel has room for the strip.
+            unsafe { self.panel.add(i).write(flush_input(x, self.min_normal)) };
+        }
+    }
+}
+
+/// A subnormal input as +0; zeros keep their signs.
+#[inline(always)]
+pub(super) fn flush_input(x: f32, min_normal: f32) -> f32 {
+    let magnitude = x.to_bits() & 0x7fff_ffff;
+    let subnormal = magnitude.wrapping_sub(1) < min_normal.to_bits() - 1;
+    f32::from_bits(if subnormal { 0 } else { x.to_bits() })
+}
+
+/// fl(fl(p1 + p2) + fl(p3 + p4)), or fl(p1 + p2), of N factors each.
+#[inline(always)]
+pub(super) unsafe fn sum_of_products<L: Doubles, const N: usize, const EXACT: bool>(
+    a: [L::F; N],
+    b: [L::F; N],
+) -> L::F {
+    // SAFETY: the caller is compiled for the level.
+    unsafe {
+        let pair = |i: usize| {
+            if EXACT {
+                return L::fused(a[i], b[i], L::mul(a[i + 1], b[i + 1]));
+            }
+            let first = L::flush(L::mul(a[i], b[i]));
+            let second = L::flush(L::mul(a[i + 1], b[i + 1]));
+            L::flush(L::add(first, second))
+        };
+        if N == 2 {
+            return pair(0);
+        }
+        let sum = L::add(pair(0), pair(2));
+        if EXACT { sum } else { L::flush(sum) }
+    }
+}
+
+/// fl(c + sum).
+#[inline(always)]
+pub(super) unsafe fn add_to_c<L: Doubles, const EXACT: bool>(c: L::F, sum: L::F) -> L::F {
+    // SAFETY: the caller is compiled for the level.
+    unsafe {
+        let sum = L::add(c, sum);
+        if EXACT { sum } else { L::flush(sum) }
+    }
+}
+
+struct TileJob<'a, L, const N: usize, const EXACT: bool, const GROUP: usize>(
+    &'a Tile,
+    PhantomData<L>,
+);
+
+impl<L: Doubles, const N: usize, const EXACT: bool, const GROUP: usize> Job
+    for TileJob<'_, L, N, EXACT, GROUP>
+{
+    #[inline(always)]
+    unsafe fn run<M: Lanes>(self) {
+        let tile = self.0;
+        let nr = VECTORS * L::COUNT;
+        let cached = CACHED / (nr * N * 4);
+        // SAFETY: compiled for the level, which is L; the tile is as the engine describes it.
+        unsafe {
+            let c = tile.c.cast::<f32>();
+            for i in 0..MR * nr {
+                let x = c.add(i);
+                x.write(flush_input(x.read(), f32::MIN_POSITIVE));
+            }
+            let mut first = 0;
+            while first < tile.blocks {
+                let blocks = cached.min(tile.blocks - first);
+                let a = tile.a.cast::<f32>().add(first * N * MR);
+                let b = tile.b.cast::<f32>().add(first * N * nr);
+                let mut row = 0;
+                while row < tile.rows {
+                    rows::<L, N, EXACT, GROUP>(blocks, a.add(row), b, c.add(row * nr));
+                    row += GROUP;
+                }
+                first += blocks;
+            }
+        }
+    }
+}
+
+/// GROUP rows of a tile over some blocks.
+#[inline(always)]
+unsafe fn rows<L: Doubles, const N: usize, const EXACT: bool, const GROUP: usize>(
+    blocks: usize,
+    mut a: *const f32,
+    mut b: *const f32,
+    c: *mut f32,
+) {
+    let nr = VECTORS * L::COUNT;
+    // SAFETY: promised by the caller.
+    unsafe {
+        let mut sums = [[L::splat(0.0); VECTORS]; GROUP];
+        for (i, row) in sums.iter_mut().enumerate() {
+            for (v, sum) in row.iter_mut().enumerate() {
+                *sum = L::load(c.add(i * nr + v * L::COUNT));
+            }
+        }
+        for _ in 0..blocks {
+            let mut columns = [[L::splat(0.0); N]; VECTORS];
+            for (v, column) in columns.iter_mut().enumerate() {
+                for (p, x) in column.iter_mut().enumerate() {
+                    *x = L::load(b.add(p * nr + v * L::COUNT));
+                }
+            }
+            for (i, row) in sums.iter_mut().enumerate() {
+                let mut factors = [L::splat(0.0); N];
+                for (p, x) in factors.iter_mut().enumerate() {
+                    *x = L::splat(*a.add(p * MR + i));
+                }
+                for (sum, column) in row.iter_mut().zip(columns) {
+                    let products = sum_of_products::<L, N, EXACT>(factors, column);
+                    *sum = add_to_c::<L, EXACT>(*sum, products);
+                }
+            }
+            a = a.add(N * MR);
+            b = b.add(N * nr);
+        }
+        for (i, row) in sums.iter().enumerate() {
+            for (v, sum) in row.iter().enumerate() {
+                L::store(c.add(i * nr + v * L::COUNT), *sum);
+            }
+        }
+    }
+}
