@@ -62,6 +62,24 @@
 // binary64 numbers, rounded to the unit's format inside the call.
 #define MFMA_STORAGE_F64 2
 
+// As the matrix functions round what they are given: FNUZ formats saturate, the others follow IEEE 754.
+#define MFMA_OVERFLOW_DEFAULT 0
+// As IEEE 754; NaN in the place of infinity in formats without infinities.
+#define MFMA_OVERFLOW_IEEE 1
+// The largest finite number.
+#define MFMA_OVERFLOW_SATURATE 2
+// Infinity whatever the rounding, as in the units themselves; NaN in formats without infinities.
+#define MFMA_OVERFLOW_INFINITY 3
+
+// Zero, of either sign.
+#define MFMA_CLASS_ZERO 0
+// Any other finite number.
+#define MFMA_CLASS_FINITE 1
+// An infinity.
+#define MFMA_CLASS_INFINITE 2
+// Not a number.
+#define MFMA_CLASS_NAN 3
+
 // A matrix unit, ready to compute. Immutable: any number of threads may use one at a time.
 typedef struct mfma_model mfma_model;
 
@@ -231,6 +249,24 @@ typedef struct mfma_capability {
 
 // How a value between two neighbours of a format is rounded (MFMA_ROUND_*).
 typedef int32_t mfma_rounding;
+
+// What an encoding stands for. Set `size` to sizeof(mfma_decoded).
+typedef struct mfma_decoded {
+    // sizeof(mfma_decoded).
+    size_t size;
+    // Kind of number: MFMA_CLASS_*.
+    int32_t kind;
+    // Sign bit.
+    int32_t negative;
+    // Of a finite number: value = (-1)^negative * significand * 2^exponent; else 0.
+    int32_t exponent;
+    // Is a finite number below the format's normal range?
+    int32_t subnormal;
+    // Integer significand, hidden bit included.
+    uint64_t significand;
+    // The number as binary64; exact.
+    double value;
+} mfma_decoded;
 
 // Success.
 #define MFMA_OK 0
@@ -433,6 +469,17 @@ mfma_status mfma_capability_get(int64_t index, mfma_capability *capability);
 
 // Fills `params` with the features of unit `index`. `params->size` must be set.
 mfma_status mfma_capability_params(int64_t index, mfma_params *params);
+
+// Rounds `count` raw elements of format `from` to format `to`, each once: `rounding` is MFMA_ROUND_*, `overflow` is
+// MFMA_OVERFLOW_*. Elements are stored as in mfma_dot_batch; arrays of floats and doubles are MFMA_FMT_FP32 and
+// MFMA_FMT_FP64. NaN stays NaN; an infinity becomes NaN in formats that have none, or the largest number if saturating
+// (in the FNUZ formats always NaN). `out` may be `in` if the elements are equally large.
+mfma_status mfma_convert(mfma_format from, mfma_format to, mfma_rounding rounding, int32_t overflow,
+                         int64_t count, const void *in, void *out);
+
+// Describes the number that an encoding of `format` stands for. `decoded->size` must be set. Bits above the format's
+// own are ignored.
+mfma_status mfma_decode(mfma_format format, uint64_t bits, mfma_decoded *decoded);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -141,3 +141,21 @@ pub const MFMA_STORAGE_RAW: i32 = 0;
 pub const MFMA_STORAGE_F32: i32 = 1;
 /// binary64 numbers, rounded to the unit's format inside the call.
 pub const MFMA_STORAGE_F64: i32 = 2;
+
+/// As the matrix functions round what they are given: FNUZ formats saturate, the others follow IEEE 754.
+pub const MFMA_OVERFLOW_DEFAULT: i32 = 0;
+/// As IEEE 754; NaN in the place of infinity in formats without infinities.
+pub const MFMA_OVERFLOW_IEEE: i32 = 1;
+/// The largest finite number.
+pub const MFMA_OVERFLOW_SATURATE: i32 = 2;
+/// Infinity whatever the rounding, as in the units themselves; NaN in formats without infinities.
+pub const MFMA_OVERFLOW_INFINITY: i32 = 3;
+
+/// Zero, of either sign.
+pub const MFMA_CLASS_ZERO: i32 = 0;
+/// Any other finite number.
+pub const MFMA_CLASS_FINITE: i32 = 1;
+/// An infinity.
+pub const MFMA_CLASS_INFINITE: i32 = 2;
+/// Not a number.
+pub const MFMA_CLASS_NAN: i32 = 3;

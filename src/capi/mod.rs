@@ -14,6 +14,7 @@ mod guard;
 mod capability;
 mod check;
 pub mod codes;
+mod convert;
 mod debug;
 mod gemm;
 mod general;
@@ -25,6 +26,7 @@ mod sized;
 
 pub use capability::*;
 pub use codes::*;
+pub use convert::*;
 pub use debug::*;
 pub use gemm::*;
 pub use general::*;

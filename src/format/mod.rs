@@ -10,7 +10,7 @@ mod decode;
 mod encode;
 mod table;
 
-pub use convert::{from_f32, from_f64, recode, to_f64};
+pub use convert::{default_overflow, from_f32, from_f64, recode, to_f64};
 pub use decode::{Class, Decoded, decode};
 pub use encode::{Exact, Overflow, Rounding, infinity, nan, round_pack, round_pack_to, zero};
 pub use table::{FORMATS, Format, FormatInfo, Specials};

@@ -3,6 +3,7 @@
 mod batch;
 mod call;
 mod control;
+mod convert;
 mod engine;
 mod layout;
 mod operand;
@@ -12,6 +13,7 @@ mod results;
 pub use batch::{DotBatch, run_dots};
 pub use call::Call;
 pub use control::{Control, Progress};
+pub use convert::convert;
 pub use layout::{Matrix, overlap, size};
 pub use operand::{Operand, Starts};
 pub use problem::{Problem, Storage, View};

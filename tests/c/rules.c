@@ -577,6 +577,45 @@ static void dots(void)
     mfma_model_free(model);
 }
 
+static void conversions(void)
+{
+    double in[5] = {1.0625000001, 300, 1e300, -0.0, 1.0 / 3}, same[5];
+    unsigned char out[5] = {9, 9, 9, 9, 9};
+    EXPECT(mfma_convert(MFMA_FMT_FP64, MFMA_FMT_E4M3, MFMA_ROUND_NEAREST_EVEN, MFMA_OVERFLOW_DEFAULT, 5, in, out),
+           MFMA_OK, "");
+    CHECK(out[0] == 0x39 && out[1] == 0x79 && out[2] == 0x7f && out[3] == 0x80);
+    EXPECT(mfma_convert(MFMA_FMT_FP64, MFMA_FMT_E4M3, MFMA_ROUND_DOWN, MFMA_OVERFLOW_SATURATE, 5, in, out), MFMA_OK, "");
+    CHECK(out[0] == 0x38 && out[2] == 0x7e);
+    EXPECT(mfma_convert(MFMA_FMT_E4M3, MFMA_FMT_FP64, MFMA_ROUND_UP, 0, 5, out, same), MFMA_OK, "");
+    CHECK(same[0] == 1 && same[2] == 448);
+    memset(out, 9, sizeof out);
+    EXPECT(mfma_convert(-1, 5, 0, 0, 5, in, out), MFMA_ERR_UNKNOWN_FORMAT, "from is -1");
+    EXPECT(mfma_convert(0, 77, 0, 0, 5, in, out), MFMA_ERR_UNKNOWN_FORMAT, "to is 77");
+    EXPECT(mfma_convert(0, 5, 4, 0, 5, in, out), MFMA_ERR_INVALID_ARGUMENT, "rounding is 4");
+    EXPECT(mfma_convert(0, 5, 0, -1, 5, in, out), MFMA_ERR_INVALID_ARGUMENT, "overflow is -1");
+    EXPECT(mfma_convert(0, 5, 0, 0, -5, in, out), MFMA_ERR_INVALID_SIZE, "count is -5");
+    EXPECT(mfma_convert(0, 5, 0, 0, BIG, in, out), MFMA_ERR_INVALID_SIZE, "in would end");
+    EXPECT(mfma_convert(0, 5, 0, 0, 5, NULL, out), MFMA_ERR_NULL_POINTER, "in is NULL");
+    EXPECT(mfma_convert(0, 5, 0, 0, 5, in, NULL), MFMA_ERR_NULL_POINTER, "out is NULL");
+    EXPECT(mfma_convert(0, 5, 0, 0, 0, NULL, NULL), MFMA_OK, "");
+    EXPECT(mfma_convert(0, 1, 0, 0, 5, in, in), MFMA_ERR_OVERLAP, "out overlaps in");
+    EXPECT(mfma_convert(0, 0, 0, 0, 5, in, in), MFMA_OK, "");
+    for (int i = 0; i < 5; i++)
+        CHECK(out[i] == 9);
+    mfma_decoded decoded;
+    memset(&decoded, 0, sizeof decoded);
+    EXPECT(mfma_decode(MFMA_FMT_FP16, 0x3e00, &decoded), MFMA_ERR_INVALID_ARGUMENT, "decoded->size");
+    EXPECT(mfma_decode(MFMA_FMT_FP16, 0x3e00, NULL), MFMA_ERR_NULL_POINTER, "decoded is NULL");
+    decoded.size = sizeof decoded;
+    EXPECT(mfma_decode(99, 0x3e00, &decoded), MFMA_ERR_UNKNOWN_FORMAT, "format is 99");
+    EXPECT(mfma_decode(MFMA_FMT_FP16, 0x3e00, &decoded), MFMA_OK, "");
+    CHECK(decoded.value == 1.5 && decoded.significand == 0x600 && decoded.exponent == -10 && !decoded.subnormal);
+    EXPECT(mfma_decode(MFMA_FMT_FP16, 0x8001, &decoded), MFMA_OK, "");
+    CHECK(decoded.negative == 1 && decoded.significand == 1 && decoded.exponent == -24 && decoded.subnormal == 1);
+    EXPECT(mfma_decode(MFMA_FMT_E4M3FNUZ, 0x80, &decoded), MFMA_OK, "");
+    CHECK(decoded.kind == MFMA_CLASS_NAN && decoded.value != decoded.value && decoded.exponent == 0);
+}
+
 static void information(void)
 {
     CHECK(strcmp(mfma_version(), "1.0.0") == 0);
@@ -623,6 +662,7 @@ int main(void)
     models();
     custom();
     dots();
+    conversions();
     information();
     panics();
     return check_result();

@@ -12,6 +12,7 @@ const SOURCES: &[&str] = &[
     "general",
     "params",
     "capability",
+    "convert",
 ];
 
 pub fn path() -> PathBuf {
