@@ -8,6 +8,7 @@ mod engine;
 mod layout;
 mod operand;
 mod problem;
+mod product;
 mod results;
 
 pub use batch::{DotBatch, run_dots};
@@ -17,6 +18,7 @@ pub use convert::convert;
 pub use layout::{Matrix, overlap, size};
 pub use operand::{Operand, Starts};
 pub use problem::{Problem, Storage, View};
+pub use product::{Element, MatMut, MatRef, Product, convert as convert_slice, dot_batch};
 
 use crate::error::Error;
 use crate::threads::Workers;
