@@ -285,10 +285,15 @@ impl Family {
                 if arch == Arch::Cdna3 {
                     separators.reverse();
                 }
+                // `32x32x4bf16` without `_1k` is the older instruction, which CDNA 3 does not have.
+                let older = |separator: &str, suffix: &str| {
+                    self.style == Style::Mfma1k && separator.is_empty() && suffix.is_empty()
+                };
                 let spelled = |suffix| separators.iter().map(move |separator| (separator, suffix));
                 suffixes
                     .iter()
                     .flat_map(spelled)
+                    .filter(|(separator, suffix)| !older(separator, suffix))
                     .map(|(separator, suffix)| format!("{head}{separator}{inputs}{suffix}"))
                     .collect()
             }

@@ -336,5 +336,6 @@ mod names_of_instructions {
             Arch::Cdna3Toolbox,
             "no such hardware",
         );
+        refused("v_mfma_f32_32x32x4bf16", Arch::Cdna3, "_bf16");
     }
 }
