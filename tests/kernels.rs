@@ -4,7 +4,6 @@
 //! unless set, 1,000,000 in `make test`),
 //! MFMA_TEST_SEED the seed; both are printed. MFMA_TEST_ROW limits the test to rows whose name contains a text.
 
-mod common;
 #[path = "common/generators.rs"]
 mod generators;
 

@@ -8,8 +8,8 @@
 //! Memory: packed panels of at most [`PANEL_BYTES`] (or one block of one tile, in a custom unit with very long
 //! blocks), a region of at most [`MB`] x [`NB`] numbers, and a strip a thread; whatever m, n and k.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::sync::{Mutex, PoisonError};
+use std::alloc::{Layout, alloc, dealloc};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::control::Control;
 use super::problem::{Problem, View};
@@ -58,7 +58,7 @@ pub fn run(problem: &Problem, control: &Control) -> Result<(), Error> {
     Run::new(problem, control)?.all()
 }
 
-/// Memory for panels and carried numbers, aligned to cache lines.
+/// Memory for panels and carried numbers, aligned to cache lines; not initialised.
 struct Buffer {
     start: *mut u8,
     layout: Layout,
@@ -79,7 +79,7 @@ impl Buffer {
         };
         let layout = Layout::from_size_align(bytes.max(64), 64).map_err(|_| refuse())?;
         // SAFETY: the size is not zero.
-        let start = unsafe { alloc_zeroed(layout) };
+        let start = unsafe { alloc(layout) };
         if start.is_null() {
             return Err(refuse());
         }
@@ -194,7 +194,11 @@ impl<'a, 'b> Run<'a, 'b> {
             step,
             panels_a: Buffer::new(bytes_a(mb) * step)?,
             panels_b: Buffer::new(bytes_b(nb) * step)?,
-            carried: Buffer::new(mb * nb * number)?,
+            carried: Buffer::new(if step < blocks {
+                mb * nb * number
+            } else {
+                workers * shape.mr * shape.nr * number
+            })?,
             strips: (0..workers).map(|_| Mutex::default()).collect(),
             kernel,
             problem,
@@ -253,10 +257,7 @@ impl<'a, 'b> Run<'a, 'b> {
                     k_padded: count * block,
                 };
                 let _mode = FpModeGuard::enter(FpMode::Nearest);
-                let worker = threads::index() % self.strips.len();
-                let mut buffer = self.strips[worker]
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
+                let (_, mut buffer) = self.own_slot();
                 // SAFETY: the part lies within the checked operands; each task has blocks of its own in the panels, which
                 // have room for `step` blocks; the kernel is one for this machine.
                 unsafe {
@@ -270,6 +271,19 @@ impl<'a, 'b> Run<'a, 'b> {
                     }
                 }
             });
+    }
+
+    /// A slot that no other thread uses while the guard lives. There are as many as there are threads at work.
+    fn own_slot(&self) -> (usize, MutexGuard<'_, StripBuffer>) {
+        let slots = self.strips.len();
+        for slot in (threads::index()..).map(|i| i % slots) {
+            match self.strips[slot].try_lock() {
+                Ok(guard) => return (slot, guard),
+                Err(TryLockError::Poisoned(guard)) => return (slot, guard.into_inner()),
+                Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
+            }
+        }
+        unreachable!("the iterator has no end")
     }
 
     /// Computes the region's tiles over one step of K.
@@ -300,7 +314,13 @@ impl<'a, 'b> Run<'a, 'b> {
     fn tile(&self, region: Region, down: usize, across: usize) -> usize {
         let Shape { mr, nr, double, .. } = self.shape;
         let number = if double { 8 } else { 4 };
-        let index = down * (self.nb / nr) + across;
+        // Tiles that are finished in one step need no place of their own.
+        let (slot, _mine) = self.own_slot();
+        let index = if self.step < self.blocks {
+            down * (self.nb / nr) + across
+        } else {
+            slot
+        };
         let last = region.block + region.blocks == self.blocks;
         let mut tile = Tile {
             c: self.carried.at(index * mr * nr * number),

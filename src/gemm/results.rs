@@ -2,7 +2,7 @@
 
 use super::problem::{Problem, Storage, View};
 use crate::format::{Format, Overflow, Rounding, recode};
-use crate::kernel::Tile;
+use crate::kernel::{Source, Tile};
 use crate::reference::{Operand, dot};
 
 /// How the elements of C and D are read and written.
@@ -16,6 +16,8 @@ pub struct Results {
     c_rounding: Rounding,
     /// Format of the numbers that travel with a tile.
     wide: Format,
+    /// Reads C where they are binary32 numbers.
+    source: Option<Source>,
 }
 
 impl Results {
@@ -32,6 +34,9 @@ impl Results {
             c,
             c_format,
             c_rounding,
+            source: c
+                .filter(|_| !double)
+                .map(|view| Source::new(view, problem.beta, c_format)),
             wide: if double { Format::Fp64 } else { Format::Fp32 },
         }
     }
@@ -58,95 +63,147 @@ impl Results {
     /// Fills a tile, whose rows are `nr` numbers apart, with the c's from (i, j) on.
     pub fn load(&self, tile: &Tile, nr: usize, i: usize, j: usize) {
         let Tile { rows, cols, .. } = *tile;
-        let single = self.wide == Format::Fp32 && self.c_format == Format::Fp32;
-        match self.c {
-            None => {
-                for row in 0..rows {
-                    // SAFETY: the row lies in the tile.
-                    unsafe {
-                        self.row(tile, nr, row)
-                            .write_bytes(0, cols * self.wide.bytes())
-                    };
-                }
+        if self.c.is_none() || cols < nr {
+            for row in 0..rows {
+                // SAFETY: the row lies in the tile.
+                unsafe {
+                    self.row(tile, nr, row)
+                        .write_bytes(0, nr * self.wide.bytes())
+                };
             }
-            Some(view) if single && view.storage() != Storage::Raw => {
-                let beta = self.problem.beta;
-                for row in 0..rows {
-                    // SAFETY: the row lies in the tile, the elements in C; reads of C are unaligned.
+        }
+        match (self.c, self.source) {
+            (None, _) => {}
+            (Some(view), Some(source)) => {
+                let mut line = [0f32; LINE];
+                for (first, col) in lines(rows, cols) {
+                    let line = &mut line[..LINE.min(rows - first)];
+                    // SAFETY: the elements lie in C, the numbers in the tile.
                     unsafe {
-                        let to = self.row(tile, nr, row).cast::<f32>();
-                        for col in 0..cols {
-                            let from = view.address(i + row, j + col);
-                            let x = if view.storage() == Storage::F32 {
-                                f64::from(from.cast::<f32>().read_unaligned())
-                            } else {
-                                from.cast::<f64>().read_unaligned()
-                            };
-                            to.add(col).write(cut(beta * x));
+                        if self.c_rounding == Rounding::TowardZero && view.storage() != Storage::Raw
+                        {
+                            self.cut_column(view, i + first, j + col, line);
+                        } else {
+                            source.column(i + first, j + col, line);
+                        }
+                        for (row, x) in line.iter().enumerate() {
+                            let to = self.row(tile, nr, first + row).cast::<u32>();
+                            to.add(col)
+                                .write(quiet(Format::Fp32, x.to_bits().into()) as u32);
                         }
                     }
                 }
             }
-            Some(_) => {
-                for row in 0..rows {
-                    for col in 0..cols {
-                        let bits = self.addend(i + row, j + col);
-                        let bits = quiet(self.wide, exactly(self.c_format, self.wide, bits));
-                        // SAFETY: the number lies in the tile.
-                        unsafe {
-                            let to = self.row(tile, nr, row);
-                            match self.wide {
-                                Format::Fp64 => to.cast::<u64>().add(col).write(bits),
-                                _ => to.cast::<u32>().add(col).write(bits as u32),
-                            }
-                        }
-                    }
+            (Some(_), None) => {
+                for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+                    let bits = self.addend(i + row, j + col);
+                    let bits = quiet(self.wide, exactly(self.c_format, self.wide, bits));
+                    // SAFETY: the number lies in the tile.
+                    unsafe { self.row(tile, nr, row).cast::<u64>().add(col).write(bits) };
                 }
             }
         }
     }
 
+    /// A column of C times beta, cut to binary32.
+    ///
+    /// # Safety
+    /// The elements must exist.
+    unsafe fn cut_column(&self, view: View, i: usize, j: usize, line: &mut [f32]) {
+        let beta = self.problem.beta;
+        let (address, stride) = (view.address(i, j), view.row_stride());
+        for (row, x) in line.iter_mut().enumerate() {
+            let offset = row as isize * stride;
+            // SAFETY: promised by the caller; reads are unaligned.
+            let element = unsafe {
+                match view.storage() {
+                    Storage::F64 => address.cast::<f64>().offset(offset).read_unaligned(),
+                    _ => address.cast::<f32>().offset(offset).read_unaligned().into(),
+                }
+            };
+            *x = cut(beta * element);
+        }
+    }
+
     /// Stores a finished tile as D's elements from (i, j) on.
     pub fn store(&self, tile: &Tile, nr: usize, i: usize, j: usize) {
-        let view = self.problem.d;
-        let output = self.problem.model.output();
-        let carry = self.problem.model.unit().carry();
-        // Columns outside: D is column-major as a rule.
-        for col in 0..tile.cols {
-            for row in 0..tile.rows {
-                // SAFETY: the number lies in the tile.
-                let bits = unsafe {
-                    let from = self.row(tile, nr, row);
-                    match self.wide {
-                        Format::Fp64 => from.cast::<u64>().add(col).read(),
-                        _ => from.cast::<u32>().add(col).read().into(),
-                    }
-                };
-                let nan = match self.wide {
-                    Format::Fp64 => f64::from_bits(bits).is_nan(),
-                    _ => f32::from_bits(bits as u32).is_nan(),
-                };
-                let address = view.address(i + row, j + col);
-                if output == Format::Fp32 && self.wide == Format::Fp32 && !nan {
-                    let x = f32::from_bits(bits as u32);
-                    // SAFETY: (i + row, j + col) lies in D and is this task's alone; writes are unaligned.
-                    unsafe {
-                        match view.storage() {
-                            Storage::F64 => address.cast::<f64>().write_unaligned(x.into()),
-                            Storage::F32 | Storage::Raw => address.cast::<f32>().write_unaligned(x),
-                        }
-                    }
+        let Tile { rows, cols, .. } = *tile;
+        let model = &self.problem.model;
+        let plain = self.wide == Format::Fp32 && model.unit().carry() == model.output();
+        let mut line = [0f32; LINE];
+        // Column by column: D is column-major as a rule.
+        for (first, col) in lines(rows, cols) {
+            let line = &mut line[..LINE.min(rows - first)];
+            if plain {
+                for (row, x) in line.iter_mut().enumerate() {
+                    // SAFETY: the number lies in the tile.
+                    *x = unsafe {
+                        self.row(tile, nr, first + row)
+                            .cast::<f32>()
+                            .add(col)
+                            .read()
+                    };
+                }
+                if !line.iter().any(|x| x.is_nan()) {
+                    self.store_column(i + first, j + col, line);
                     continue;
                 }
-                let bits = if nan || carry != output {
-                    self.finished(carry, exactly(self.wide, carry, bits))
-                } else {
-                    exactly(self.wide, output, bits)
-                };
-                // SAFETY: as above.
-                unsafe { view.store(i + row, j + col, output, bits) };
+            }
+            for row in first..rows.min(first + LINE) {
+                self.store_one(tile, nr, (row, col), (i + row, j + col));
             }
         }
+    }
+
+    /// Stores numbers that the output format, binary32 or binary16, holds.
+    fn store_column(&self, i: usize, j: usize, line: &[f32]) {
+        let view = self.problem.d;
+        let half = self.problem.model.output() == Format::Fp16;
+        let (address, stride) = (view.address(i, j), view.row_stride());
+        for (row, &x) in line.iter().enumerate() {
+            let offset = row as isize * stride;
+            // SAFETY: the elements lie in D and are this task's alone; writes are unaligned.
+            unsafe {
+                match view.storage() {
+                    Storage::F64 => address
+                        .cast::<f64>()
+                        .offset(offset)
+                        .write_unaligned(x.into()),
+                    Storage::Raw if half => {
+                        let to = address.cast::<u16>().offset(offset);
+                        to.write_unaligned(exactly_half(x));
+                    }
+                    _ => address.cast::<f32>().offset(offset).write_unaligned(x),
+                }
+            }
+        }
+    }
+
+    /// Stores any number of the tile, also NaN or one that has yet to be rounded.
+    fn store_one(&self, tile: &Tile, nr: usize, (row, col): (usize, usize), to: (usize, usize)) {
+        let output = self.problem.model.output();
+        let carry = self.problem.model.unit().carry();
+        // SAFETY: the number lies in the tile.
+        let (bits, nan) = unsafe {
+            let from = self.row(tile, nr, row);
+            match self.wide {
+                Format::Fp64 => {
+                    let bits = from.cast::<u64>().add(col).read();
+                    (bits, f64::from_bits(bits).is_nan())
+                }
+                _ => {
+                    let bits = from.cast::<u32>().add(col).read();
+                    (bits.into(), f32::from_bits(bits).is_nan())
+                }
+            }
+        };
+        let bits = if nan || carry != output {
+            self.finished(carry, exactly(self.wide, carry, bits))
+        } else {
+            exactly(self.wide, output, bits)
+        };
+        // SAFETY: the element lies in D and is this task's alone.
+        unsafe { self.problem.d.store(to.0, to.1, output, bits) };
     }
 
     /// The result of a dot product of length zero.
@@ -174,6 +231,25 @@ impl Results {
         // SAFETY: promised by the caller.
         unsafe { tile.c.add(row * nr * self.wide.bytes()) }
     }
+}
+
+/// Rows that are read or written together.
+const LINE: usize = 64;
+
+/// The columns of a tile, in pieces of up to [`LINE`] rows: first row and column of each.
+fn lines(rows: usize, cols: usize) -> impl Iterator<Item = (usize, usize)> {
+    let firsts = (0..rows).step_by(LINE);
+    firsts.flat_map(move |first| (0..cols).map(move |col| (first, col)))
+}
+
+/// The binary16 encoding of a number that has one, not a NaN.
+fn exactly_half(x: f32) -> u16 {
+    let bits = x.to_bits();
+    let sign = (bits >> 16 & 0x8000) as u16;
+    let magnitude = f32::from_bits(bits & 0x7fff_ffff);
+    // A power of two moves binary16's smallest exponents to binary32's, subnormal numbers included; an infinity stays.
+    let moved = (magnitude * f32::from_bits((127 - 112) << 23)).to_bits();
+    sign | (moved >> 13).min(0x7c00) as u16
 }
 
 /// A NaN with its first fraction bit set, so that no kernel turns it into an infinity; other numbers as they are.
@@ -207,6 +283,14 @@ fn cut(x: f64) -> f32 {
 mod tests {
     use super::*;
     use crate::format::from_f64;
+
+    #[test]
+    fn halves_are_encoded_exactly() {
+        for bits in (0..=0x7c00).chain(0x8000..=0xfc00u64) {
+            let x = crate::format::to_f64(Format::Fp16, bits) as f32;
+            assert_eq!(u64::from(exactly_half(x)), bits);
+        }
+    }
 
     #[test]
     fn cutting_is_rounding_toward_zero() {

@@ -173,6 +173,11 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn pin(x: [__m512i; 4]) -> [__m512i; 4] {
+        unsafe { all_at_once(x) }
+    }
+
+    #[inline(always)]
     unsafe fn table(entries: &[i32; 8]) -> __m512i {
         unsafe { _mm512_broadcast_i64x4(_mm256_loadu_si256(entries.as_ptr().cast())) }
     }
@@ -218,4 +223,16 @@ unsafe fn at_most_one(x: __m512i) -> __m512i {
             options(pure, nomem, nostack, preserves_flags));
     }
     least
+}
+
+/// No instruction, but one that takes all four vectors.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn all_at_once(x: [__m512i; 4]) -> [__m512i; 4] {
+    let [mut a, mut b, mut c, mut d] = x;
+    unsafe {
+        asm!("/* {0} {1} {2} {3} */", inout(zmm_reg) a, inout(zmm_reg) b, inout(zmm_reg) c, inout(zmm_reg) d,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    [a, b, c, d]
 }

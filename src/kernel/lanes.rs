@@ -91,6 +91,10 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     /// Is any lane's sign bit set?
     unsafe fn any_negative(x: Self::I) -> bool;
 
+    /// Nothing, but all four vectors are there when the next instruction comes: without it the compiler moves the steps
+    /// of a loop about until it runs out of registers.
+    unsafe fn pin(x: [Self::I; 4]) -> [Self::I; 4];
+
     unsafe fn table(entries: &[i32; 8]) -> Self::Table;
     /// Entries by the indices 0 to 7.
     unsafe fn look_up(table: Self::Table, index: Self::I) -> Self::I;

@@ -186,6 +186,11 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
+    unsafe fn pin(x: [int32x4_t; 4]) -> [int32x4_t; 4] {
+        x
+    }
+
+    #[inline(always)]
     unsafe fn table(entries: &[i32; 8]) -> [i32; 8] {
         *entries
     }

@@ -111,7 +111,7 @@ impl Lanes for Portable {
         each(x, |x| {
             let magnitude = x.abs();
             // The last bit of a sum with this number is binary16's last bit.
-            let exponent = (magnitude.to_bits() >> 23).max(127 - 14).min(127 + 17);
+            let exponent = (magnitude.to_bits() >> 23).clamp(127 - 14, 127 + 17);
             let grid = f32::from_bits((exponent + 13) << 23);
             let rounded = (magnitude + grid) - grid;
             let finite = if rounded > 65504.0 {
@@ -227,6 +227,11 @@ impl Lanes for Portable {
     #[inline(always)]
     unsafe fn any_negative(x: [i32; N]) -> bool {
         x.iter().fold(0, |all, x| all | x) < 0
+    }
+
+    #[inline(always)]
+    unsafe fn pin(x: [[i32; N]; 4]) -> [[i32; N]; 4] {
+        x
     }
 
     #[inline(always)]

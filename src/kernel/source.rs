@@ -164,6 +164,16 @@ impl Source {
         }
     }
 
+    /// Loads elements (`row`, `col`), (`row` + 1, `col`), ... of a matrix that is not for a binary64 unit.
+    ///
+    /// # Safety
+    /// As for `load`.
+    pub unsafe fn column(&self, row: usize, col: usize, line: &mut [f32]) {
+        let address = self.view.address(row, col);
+        // SAFETY: promised by the caller.
+        unsafe { self.convert(address, self.view.row_stride(), line) }
+    }
+
     /// # Safety
     /// The element must exist.
     unsafe fn double(&self, i: usize, p: usize) -> f64 {
@@ -231,6 +241,16 @@ impl Source {
                     fill(line, address.cast::<f32>(), stride, |x| {
                         (factor * f64::from(x)) as f32
                     });
+                }
+                (Storage::F32, Format::Tf32) if factor == 1.0 => {
+                    fill(line, address.cast::<u32>(), stride, from_tf32);
+                }
+                (Storage::F32, Format::Bf16) if factor == 1.0 => {
+                    fill(line, address.cast::<u32>(), stride, to_bf16);
+                }
+                (Storage::F32, _) if factor == 1.0 && rules.narrow => {
+                    let rules = rules.single();
+                    fill(line, address.cast::<f32>(), stride, |x| rules.round(x));
                 }
                 (Storage::F32, _) if rules.cut => {
                     fill(line, address.cast::<f32>(), stride, |x| {
@@ -325,6 +345,14 @@ fn from_tf32(bits: u32) -> f32 {
     f32::from_bits((bits & !0x1fff) | if nan { 0x0040_0000 } else { 0 })
 }
 
+/// A binary32 number rounded to bfloat16, to nearest even; overflow carries into an infinity.
+#[inline(always)]
+fn to_bf16(bits: u32) -> f32 {
+    let nan = bits & 0x7fff_ffff > 0x7f80_0000;
+    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
+    f32::from_bits((if nan { bits | 0x0040_0000 } else { rounded }) & 0xffff_0000)
+}
+
 /// The numbers of an 8-bit format.
 fn byte_table(format: Format) -> &'static [f32; 256] {
     use std::sync::OnceLock;
@@ -348,9 +376,23 @@ struct Rules {
     overflow: f64,
     /// What an infinity becomes.
     infinity: f64,
+    /// Can binary32 arithmetic round a binary32 number to the format? It can where exponents are few.
+    narrow: bool,
 }
 
 impl Rules {
+    fn single(&self) -> SingleRules {
+        let field = |biased: u64| (biased as i32 - 1023 + 127) as u32;
+        SingleRules {
+            fraction_bits: self.fraction_bits,
+            min_exponent: field(self.min_exponent),
+            max_exponent: field(self.max_exponent),
+            max_finite: self.max_finite as f32,
+            overflow: self.overflow as f32,
+            infinity: self.infinity as f32,
+        }
+    }
+
     fn new(format: Format) -> Rules {
         let info = format.info();
         let cut = Model::input_rounding(format) == Rounding::TowardZero;
@@ -370,6 +412,7 @@ impl Rules {
                 Specials::Ieee => f64::INFINITY,
                 Specials::OnlyNan | Specials::Fnuz => f64::NAN,
             },
+            narrow: info.max_exponent() <= 16 && !cut,
         }
     }
 
@@ -406,6 +449,43 @@ impl Rules {
         };
         let result = if y < f64::INFINITY { finite } else { special };
         (f64::from_bits(result.to_bits() & !SIGN | x.to_bits() & SIGN)) as f32
+    }
+}
+
+/// [`Rules`] for binary32 numbers and a format with few exponents, to nearest even.
+#[derive(Clone, Copy, Debug)]
+struct SingleRules {
+    fraction_bits: u32,
+    min_exponent: u32,
+    max_exponent: u32,
+    max_finite: f32,
+    overflow: f32,
+    infinity: f32,
+}
+
+impl SingleRules {
+    /// As [`Rules::round`], with 23 fraction bits to start from.
+    #[inline(always)]
+    fn round(&self, x: f32) -> f32 {
+        const SIGN: u32 = 1 << 31;
+        let magnitude = x.to_bits() & !SIGN;
+        let exponent = (magnitude >> 23).max(self.min_exponent);
+        let exponent = exponent.min(self.max_exponent + 1);
+        let grid = f32::from_bits((exponent + 23 - self.fraction_bits) << 23);
+        let y = f32::from_bits(magnitude);
+        let rounded = (y + grid) - grid;
+        let finite = if rounded > self.max_finite {
+            self.overflow
+        } else {
+            rounded
+        };
+        let special = if y == f32::INFINITY {
+            self.infinity
+        } else {
+            f32::NAN
+        };
+        let result = if y < f32::INFINITY { finite } else { special };
+        f32::from_bits(result.to_bits() & !SIGN | x.to_bits() & SIGN)
     }
 }
 

@@ -60,14 +60,15 @@ pub fn kernel<L: Lanes>(model: &Model) -> Option<Box<dyn Kernel>> {
     };
     let byte = |format: Format| format.info().storage_bits == 8;
     let bytes = byte(model.a()) && byte(model.b());
-    match (params.fma, params.alignment_bits, output) {
-        (4, _, _) => by_output::<L, 4, false>(model, output),
-        (8, _, _) => by_output::<L, 8, false>(model, output),
-        (16, 25, _) => by_output::<L, 16, true>(model, output),
-        (16, _, _) => by_output::<L, 16, false>(model, output),
+    let wide = params.alignment_bits == 25;
+    match params.fma {
+        4 if output != Output::Cut13 => by_output::<L, 4, false>(model, output),
+        8 if output != Output::Cut13 => by_output::<L, 8, false>(model, output),
+        16 if wide => by_output::<L, 16, true>(model, output),
         // Products of 8-bit numbers lie below 3.6: 16 of them and c fit into 31 bits.
-        (32, 25, _) if bytes => by_output::<L, 32, true>(model, output),
-        (32, 13, _) => by_output::<L, 32, false>(model, output),
+        32 if wide && bytes => by_output::<L, 32, true>(model, output),
+        16 => by_13_bits::<L, 16>(model, output),
+        32 => by_13_bits::<L, 32>(model, output),
         _ => None,
     }
 }
@@ -76,12 +77,21 @@ fn by_output<L: Lanes, const N: usize, const WIDE: bool>(
     model: &Model,
     output: Output,
 ) -> Option<Box<dyn Kernel>> {
-    Some(match output {
-        Output::Cut => Box::new(Early::<L, N, CUT, WIDE>::new(model)),
-        Output::Cut13 => Box::new(Early::<L, N, CUT13, WIDE>::new(model)),
-        Output::Nearest => Box::new(Early::<L, N, NEAREST, WIDE>::new(model)),
-        Output::Half => Box::new(Early::<L, N, HALF, WIDE>::new(model)),
-    })
+    match output {
+        Output::Cut => Some(Box::new(Early::<L, N, CUT, WIDE>::new(model))),
+        Output::Nearest => Some(Box::new(Early::<L, N, NEAREST, WIDE>::new(model))),
+        Output::Half => Some(Box::new(Early::<L, N, HALF, WIDE>::new(model))),
+        Output::Cut13 => None,
+    }
+}
+
+fn by_13_bits<L: Lanes, const N: usize>(model: &Model, output: Output) -> Option<Box<dyn Kernel>> {
+    match output {
+        _ if model.params().alignment_bits != 13 => None,
+        Output::Cut13 => Some(Box::new(Early::<L, N, CUT13, false>::new(model))),
+        Output::Half => Some(Box::new(Early::<L, N, HALF, false>::new(model))),
+        Output::Cut | Output::Nearest => None,
+    }
 }
 
 impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT, WIDE> {
@@ -174,10 +184,10 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Job
             for kb in 0..tile.blocks {
                 let block = Block::<N>::new::<L>(tile, kb);
                 let ways = first_pass::<L, N, 1>(block, tile.rows, &mut u);
-                for i in 0..tile.rows {
+                for (i, way) in ways.into_iter().enumerate().take(tile.rows) {
                     let c = tile.c.cast::<f32>().add(i * columns);
                     let least = L::load_i(u[0].0.as_ptr().add(i * L::COUNT));
-                    match ways[i] {
+                    match way {
                         Way::Fast => kernel.row(block, i, c, least),
                         Way::Mixed => {
                             let mut before = [0.0; 64];

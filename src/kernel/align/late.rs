@@ -133,11 +133,11 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Job for TileJob<'_, L, N, GR
             for kb in 0..tile.blocks {
                 let block = Block::<N>::new::<L>(tile, kb);
                 let ways = first_pass::<L, N, GROUPS>(block, tile.rows, &mut u);
-                for i in 0..tile.rows {
+                for (i, way) in ways.into_iter().enumerate().take(tile.rows) {
                     let c = tile.c.cast::<f32>().add(i * columns);
                     let least: [L::I; GROUPS] =
                         std::array::from_fn(|g| L::load_i(u[g].0.as_ptr().add(i * L::COUNT)));
-                    match ways[i] {
+                    match way {
                         Way::Fast => row::<L, N, GROUPS>(block, i, c, least, kept),
                         Way::Mixed => {
                             let mut before = [0.0; 64];

@@ -178,6 +178,7 @@ impl<const N: usize> Block<N> {
                     let aligned = L::from_bits(L::add_i(product, s[v]));
                     sums[v] = L::add_i(sums[v], L::to_int_small(aligned));
                 }
+                *sums = L::pin(*sums);
                 p += step;
             }
         }
@@ -230,23 +231,23 @@ unsafe fn first_pass<L: Lanes, const N: usize, const GROUPS: usize>(
     unsafe {
         let mut ways = [Way::Fast; MR];
         let columns = block.columns_head::<L>();
-        for i in 0..rows {
+        for (i, way) in ways.iter_mut().enumerate().take(rows) {
             let head = block.row_head(i);
             let base = head.base + columns.base;
             if head.slow != 0 || columns.slow != 0 || !(LOWEST_BASE..=HIGHEST_BASE).contains(&base)
             {
-                ways[i] = Way::Slow;
+                *way = Way::Slow;
                 continue;
             }
             let mut all = L::splat_i(ZERO_BLOCK * 0x0101_0101);
-            for group in 0..GROUPS {
+            for (group, u) in u.iter_mut().enumerate() {
                 let least = block.exponents::<L>(i, group, GROUPS);
-                L::store_i(u[group].0.as_mut_ptr().add(i * L::COUNT), least);
+                L::store_i(u.0.as_mut_ptr().add(i * L::COUNT), least);
                 all = L::min_bytes(all, least);
             }
             let limit = (TOP + base - LOWEST).min(ZERO_BLOCK - 1);
             if L::any_byte_greater(all, L::splat_i(limit * 0x0101_0101)) {
-                ways[i] = Way::Mixed;
+                *way = Way::Mixed;
             }
         }
         ways
@@ -334,12 +335,12 @@ impl Common {
             L::store_i(words.as_mut_ptr(), block.exponents::<L>(i, 0, 1));
             let u = |j: usize| i32::from(words[j % L::COUNT].to_le_bytes()[j / L::COUNT]);
             let columns = Layout::<N>::columns::<L>();
-            for j in 0..tile.cols {
+            for (j, &c) in c.iter().enumerate().take(tile.cols) {
                 let d = tile.c.cast::<f32>().add(i * columns + j);
                 if u(j) == ZERO_BLOCK {
-                    *d = keep(c[j]);
+                    *d = keep(c);
                 } else if u(j) > limit {
-                    *d = c[j];
+                    *d = c;
                     self.scalar_lanes::<L, N>(tile, kb, i, |lane| lane == j);
                 }
             }

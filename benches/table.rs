@@ -1,0 +1,196 @@
+//! `make bench`: speed of every unit next to OpenBLAS's sgemm, in one process, as the table of docs/performance.md.
+//!
+//!   cargo bench --bench table -- [TEXT]      only units whose name contains TEXT
+//!   MFMA_SIMD=portable|avx2|avx512|neon      a lower level
+//!   MFMA_BENCH_SIZE=512                      m = n = k of the main table
+//!
+//! Times on one thread are CPU times, the least of several runs, taken alternately with sgemm's, so that both see the
+//! same machine.
+
+mod common;
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use common::{Data, Sgemm, Unit, cpu_seconds, fill, product, units};
+use mfma::kernel::cpu_features;
+use mfma::threads::set_num_threads;
+
+fn main() {
+    // `cargo bench` passes --bench.
+    let filter = std::env::args().skip(1).find(|arg| !arg.starts_with("--"));
+    let filter = filter.unwrap_or_default();
+    let size = std::env::var("MFMA_BENCH_SIZE").ok();
+    let size: usize = size.and_then(|text| text.parse().ok()).unwrap_or(512);
+    let mut sgemm = Sgemm::load();
+    println!("kernel level {}; {}", cpu_features(), sgemm.name());
+    println!(
+        "\n## One thread, {size} x {size} x {size}, binary32 in, rounding and packing included\n"
+    );
+    table(&filter, size, &mut sgemm);
+    println!("\n## Two threads over one, {size}^3\n");
+    threads(&filter, size);
+    println!("\n## Cost of a product against K (64 x 64 x K, one thread, ns)\n");
+    long_products(&filter);
+    println!("\n## Tiny products (one thread, microseconds a call)\n");
+    tiny(&filter);
+}
+
+/// Shortest CPU time of `work`, which stays on this thread, in seconds.
+fn shortest(runs: usize, mut work: impl FnMut()) -> f64 {
+    let mut best = f64::INFINITY;
+    for _ in 0..runs {
+        let start = cpu_seconds();
+        work();
+        best = best.min(cpu_seconds() - start);
+    }
+    best
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn table(filter: &str, size: usize, sgemm: &mut Sgemm) {
+    println!(
+        "| unit | data | products/s | ns a product | % of sgemm |\n| --- | --- | --- | --- | --- |"
+    );
+    let products = (size * size * size) as f64;
+    for unit in units().iter().filter(|unit| unit.name.contains(filter)) {
+        for data in [Data::Normal, Data::Wide] {
+            let (a, b, c) = (
+                fill(unit.model.a(), data, size * size, 1),
+                fill(unit.model.b(), data, size * size, 2),
+                fill(unit.model.output(), data, size * size, 3),
+            );
+            let mut d = vec![0f32; size * size];
+            let (mut best, mut best_sgemm, mut ratios) = (f64::INFINITY, f64::INFINITY, Vec::new());
+            let started = Instant::now();
+            while ratios.len() < 4 || ratios.len() < 12 && started.elapsed().as_secs_f64() < 1.0 {
+                let theirs = sgemm.time(size);
+                let ours = shortest(1, || {
+                    product(&unit.model, (size, size, size), &a, &b, &c, &mut d, 1)
+                });
+                best = best.min(ours);
+                best_sgemm = best_sgemm.min(theirs);
+                ratios.push(theirs / ours);
+                if ours > 2.0 {
+                    break;
+                }
+            }
+            println!(
+                "| {} | {} | {:.2} G | {:.3} | {:.1} |",
+                unit.name,
+                data.name(),
+                products / best * 1e-9,
+                best / products * 1e9,
+                100.0 * median(&mut ratios)
+            );
+            black_box(&d);
+        }
+    }
+}
+
+fn threads(filter: &str, size: usize) {
+    println!("| unit | speed-up |\n| --- | --- |");
+    for unit in common::representatives()
+        .iter()
+        .filter(|unit| unit.name.contains(filter))
+    {
+        let data = Data::Normal;
+        let (a, b, c) = (
+            fill(unit.model.a(), data, size * size, 1),
+            fill(unit.model.b(), data, size * size, 2),
+            fill(unit.model.output(), data, size * size, 3),
+        );
+        let mut d = vec![0f32; size * size];
+        set_num_threads(2).expect("two threads are allowed");
+        let mut time = |threads| {
+            let start = Instant::now();
+            let sizes = (size, size, size);
+            product(&unit.model, sizes, &a, &b, &c, &mut d, threads);
+            start.elapsed().as_secs_f64()
+        };
+        time(2);
+        let (mut one, mut two) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..10 {
+            one = one.min(time(1));
+            two = two.min(time(2));
+        }
+        println!("| {} | {:.2} |", unit.name, one / two);
+    }
+    set_num_threads(0).expect("the default is allowed");
+}
+
+fn long_products(filter: &str) {
+    let lengths = [16, 64, 256, 1024, 4096, 16384, 65536];
+    println!(
+        "| unit | {} | 10 x 10 x 10^6 |",
+        lengths.map(|k| k.to_string()).join(" | ")
+    );
+    println!("| --- |{}", " --- |".repeat(lengths.len() + 1));
+    for unit in common::representatives()
+        .iter()
+        .filter(|unit| unit.name.contains(filter))
+    {
+        let mut line = format!("| {} |", unit.name);
+        for (side, k) in lengths
+            .map(|k| (64, k))
+            .into_iter()
+            .chain([(10, 1_000_000)])
+        {
+            let (a, b) = (
+                fill(unit.model.a(), Data::Normal, side * k, 1),
+                fill(unit.model.b(), Data::Normal, side * k, 2),
+            );
+            let c = vec![0f32; side * side];
+            let mut d = c.clone();
+            let time = shortest(3, || {
+                product(&unit.model, (side, side, k), &a, &b, &c, &mut d, 1)
+            });
+            line += &format!(" {:.3} |", time * 1e9 / (side * side * k) as f64);
+        }
+        println!("{line}");
+    }
+}
+
+fn tiny(filter: &str) {
+    let sizes = [
+        (1, 1, 1),
+        (1, 1, 16),
+        (4, 4, 4),
+        (8, 8, 8),
+        (16, 16, 16),
+        (32, 32, 32),
+        (64, 64, 64),
+    ];
+    let names = sizes.map(|(m, n, k)| format!("{m}x{n}x{k}"));
+    println!(
+        "| unit | {} |\n| --- |{}",
+        names.join(" | "),
+        " --- |".repeat(sizes.len())
+    );
+    for unit in common::representatives()
+        .iter()
+        .filter(|unit: &&Unit| unit.name.contains(filter))
+    {
+        let mut line = format!("| {} |", unit.name);
+        for (m, n, k) in sizes {
+            let (a, b) = (
+                fill(unit.model.a(), Data::Normal, m * k, 1),
+                fill(unit.model.b(), Data::Normal, k * n, 2),
+            );
+            let c = vec![0f32; m * n];
+            let mut d = c.clone();
+            let calls = 200;
+            let time = shortest(5, || {
+                for _ in 0..calls {
+                    product(&unit.model, (m, n, k), &a, &b, &c, &mut d, 1);
+                }
+            });
+            line += &format!(" {:.2} |", time * 1e6 / calls as f64);
+        }
+        println!("{line}");
+    }
+}
