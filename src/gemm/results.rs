@@ -36,7 +36,7 @@ impl Results {
             c_rounding,
             source: c
                 .filter(|_| !double)
-                .map(|view| Source::new(view, problem.beta, c_format)),
+                .map(|view| Source::new(view, problem.beta, c_format, model.params())),
             wide: if double { Format::Fp64 } else { Format::Fp32 },
         }
     }
