@@ -408,6 +408,9 @@ mfma_status mfma_model_new(mfma_arch arch, mfma_format a, mfma_format b, mfma_fo
 // "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", ... Release it with mfma_model_free.
 mfma_status mfma_model_from_instruction(const char *mnemonic, mfma_arch arch, mfma_model **model);
 
+// Formats of a model: of a's elements, of b's, and of c and d.
+mfma_status mfma_model_formats(const mfma_model *model, mfma_format *a, mfma_format *b, mfma_format *d);
+
 // Releases a model. NULL is allowed.
 void mfma_model_free(mfma_model *model);
 

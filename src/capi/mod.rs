@@ -6,7 +6,9 @@
 #![allow(
     non_camel_case_types,
     clippy::missing_safety_doc,
-    clippy::too_many_arguments
+    clippy::too_many_arguments,
+    // Doc comments here are the header's: a[i] is an element of an array.
+    rustdoc::broken_intra_doc_links
 )]
 
 #[macro_use]

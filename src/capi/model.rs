@@ -67,6 +67,32 @@ pub unsafe extern "C" fn mfma_model_from_instruction(
     })
 }
 
+/// Formats of a model: of a's elements, of b's, and of c and d.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mfma_model_formats(
+    model: *const mfma_model,
+    a: *mut mfma_format,
+    b: *mut mfma_format,
+    d: *mut mfma_format,
+) -> mfma_status {
+    guard!({
+        // SAFETY: a living model or NULL.
+        let model = unsafe { get(model) }?;
+        let places = [
+            check::out("a", a)?,
+            check::out("b", b)?,
+            check::out("d", d)?,
+        ];
+        for (place, format) in places
+            .into_iter()
+            .zip([model.a(), model.b(), model.output()])
+        {
+            // SAFETY: not NULL, so the caller's variable.
+            unsafe { place.write_unaligned(format.info().code) };
+        }
+    })
+}
+
 /// Releases a model. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mfma_model_free(model: *mut mfma_model) {

@@ -3,7 +3,7 @@
 //! * [`Format`] names a format; [`FORMATS`] holds its row: widths, bias, what its special encodings are.
 //! * [`decode`] turns an encoding into sign, exponent and integer significand.
 //! * [`round_pack`] turns an exact integer magnitude into an encoding. Everything the crate computes ends there.
-//! * [`convert`] rounds what users pass (binary64, binary32) once into a format.
+//! * [`recode`], [`from_f64`] and [`from_f32`] round what users pass (binary64, binary32) once into a format.
 
 mod convert;
 mod decode;

@@ -475,6 +475,12 @@ static void models(void)
                                        &model),
            MFMA_OK, "");
     kept = model;
+    mfma_format a = -1, b = -1, d = -1;
+    EXPECT(mfma_model_formats(model, &a, &b, NULL), MFMA_ERR_NULL_POINTER, "d is NULL");
+    EXPECT(mfma_model_formats(NULL, &a, &b, &d), MFMA_ERR_NULL_POINTER, "model is NULL");
+    CHECK(a == -1 && b == -1);
+    EXPECT(mfma_model_formats(model, &a, &b, &d), MFMA_OK, "");
+    CHECK(a == MFMA_FMT_E4M3 && b == MFMA_FMT_E4M3 && d == MFMA_FMT_FP32);
     EXPECT(mfma_model_from_instruction("v_mfma_f32_32x32x8_f17", MFMA_ARCH_CDNA3, &model),
            MFMA_ERR_UNKNOWN_INSTRUCTION, "v_mfma_f32_32x32x8_f17");
     EXPECT(mfma_model_from_instruction("", MFMA_ARCH_CDNA3_TOOLBOX, &model), MFMA_ERR_UNKNOWN_INSTRUCTION, "");

@@ -1,0 +1,133 @@
+// The C++ layer: handles, exceptions, spans, matrices of every storage.
+#include <mfma.hpp>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+static int failures = 0;
+
+#define CHECK(condition)                                                                  \
+    do {                                                                                  \
+        if (!(condition)) {                                                               \
+            failures++;                                                                   \
+            std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                   \
+        }                                                                                 \
+    } while (0)
+
+template <class Call>
+static void throws(mfma_status status, const char *text, Call call)
+{
+    try {
+        call();
+        failures++;
+        std::printf("nothing thrown, expected: %s\n", text);
+    } catch (const mfma::error &error) {
+        if (error.status() != status || std::strstr(error.what(), text) == nullptr) {
+            failures++;
+            std::printf("status %d, \"%s\"; expected %d, \"%s\"\n", error.status(), error.what(), status, text);
+        }
+    }
+}
+
+static void products()
+{
+    const mfma::model mi300x("MI300X", "fp16");
+    const std::vector<double> a{1, 4, 2, 5, 3, 6}, b{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    std::vector<double> d(8);
+    mfma::gemm(mi300x, 1.0, mfma::matrix(a, 2, 3), mfma::matrix(b, 3, 4), mfma::matrix(d, 2, 4));
+    CHECK((d == std::vector<double>{14, 32, 32, 77, 50, 122, 68, 167}));
+    // In place, with gaps.
+    std::vector<double> c(12, 100.0);
+    mfma::gemm(mi300x, -1.0, mfma::matrix(a, 2, 3), mfma::matrix(b, 3, 4), 1.0, mfma::matrix(c, 2, 4, 3),
+               mfma::matrix(c, 2, 4, 3));
+    CHECK(c[0] == 86 && c[1] == 68 && c[2] == 100 && c[3] == 68);
+    // A'A, row-major, in floats, on raw binary16.
+    std::array<float, 9> square{};
+    std::vector<std::uint16_t> raw(6);
+    mfma::convert(MFMA_FMT_FP64, mfma::span<const double>(a), MFMA_FMT_FP16, mfma::span<std::uint16_t>(raw));
+    const mfma::matrix rows(raw, 3, 2);
+    mfma::options how;
+    how.row_major = true;
+    how.threads = 1;
+    mfma::gemm(mi300x, 1.0, rows, rows.transposed(), mfma::matrix(square, 3, 3), how);
+    CHECK(square[0] == 17 && square[1] == 22 && square[4] == 29 && square[8] == 45);
+    throws(MFMA_ERR_INVALID_SIZE, "do not go together", [&] {
+        mfma::gemm(mi300x, 1.0, mfma::matrix(a, 2, 3), mfma::matrix(b, 4, 3), mfma::matrix(d, 2, 4));
+    });
+    throws(MFMA_ERR_INVALID_SIZE, "D has fewer elements", [&] {
+        mfma::gemm(mi300x, 1.0, mfma::matrix(a, 2, 3), mfma::matrix(b, 3, 4), mfma::matrix(d, 2, 4, 3));
+    });
+    throws(MFMA_ERR_INVALID_ARGUMENT, "another size than its raw format", [&] {
+        std::vector<std::uint32_t> wide(6);
+        mfma::gemm(mi300x, 1.0, mfma::matrix(wide, 2, 3), mfma::matrix(b, 3, 4), mfma::matrix(d, 2, 4));
+    });
+    throws(MFMA_ERR_OVERLAP, "D overlaps A", [&] {
+        mfma::gemm(mi300x, 1.0, mfma::matrix(d, 2, 2), mfma::matrix(b, 2, 2), mfma::matrix(d, 2, 2));
+    });
+}
+
+static void models()
+{
+    throws(MFMA_ERR_UNKNOWN_ARCH, "MI9000", [] { mfma::arch("MI9000"); });
+    throws(MFMA_ERR_UNSUPPORTED, "CDNA1 has no unit", [] { mfma::model("MI100", "tf32"); });
+    throws(MFMA_ERR_UNKNOWN_INSTRUCTION, "nonsense", [] { mfma::model::from_instruction("nonsense", "MI100"); });
+    const mfma::model model = mfma::model::from_instruction("v_mfma_f32_32x32x8_f16", "MI300X");
+    CHECK(model.a() == MFMA_FMT_FP16 && model.d() == MFMA_FMT_FP32 && model.a().name() == "fp16");
+    CHECK(mfma::arch("mi300x") == mfma::arch(MFMA_ARCH_CDNA3) && mfma::arch("mi300x").name() == "CDNA3");
+    mfma::params features = model.features();
+    CHECK(features.fma == 8 && features.late_sum_bits == 32);
+    features.late_sum_bits = 31;
+    features.late_total_bits = MFMA_NONE;
+    const mfma::model custom(features, MFMA_FMT_FP16, MFMA_FMT_FP16, MFMA_FMT_FP32);
+    mfma::model copy = custom;
+    copy = model;
+    CHECK(copy.get() == model.get());
+    CHECK(mfma::capabilities().size() > 50);
+    CHECK(mfma::decode(MFMA_FMT_BF16, 0x3fc0).value == 1.5);
+    const std::uint16_t one = 0x3c00, two = 0x4000;
+    const std::vector<std::uint16_t> a{one, one, two, two}, b{two, one, two, one};
+    std::vector<std::uint32_t> c(2), d(2);
+    mfma::dot_batch(model, 2, mfma::span(a.data(), a.size()), mfma::span(b.data(), b.size()),
+                    mfma::span(c.data(), c.size()), mfma::span(d.data(), d.size()));
+    CHECK(d[0] == 0x40400000 && d[1] == 0x40c00000);
+}
+
+static void progress()
+{
+    mfma::params features("H100", MFMA_FMT_FP16, MFMA_FMT_FP16, MFMA_FMT_FP32);
+    features.fma = 7;
+    const mfma::model slow(features, MFMA_FMT_FP16, MFMA_FMT_FP16, MFMA_FMT_FP32);
+    const std::vector<double> a(1000 * 1000, 1.5);
+    std::vector<double> d(1000 * 1000);
+    const mfma::matrix square(a, 1000, 1000);
+    mfma::options how;
+    const std::thread::id mine = std::this_thread::get_id();
+    bool elsewhere = false;
+    how.progress = [&](double done) {
+        elsewhere |= std::this_thread::get_id() != mine || done < 0 || done > 1;
+        return false;
+    };
+    throws(MFMA_ERR_CANCELLED, "cancelled", [&] { mfma::gemm(slow, 1.0, square, square, mfma::matrix(d, 1000, 1000), how); });
+    CHECK(!elsewhere);
+    how.progress = [](double) -> bool { throw std::runtime_error("mine"); };
+    try {
+        mfma::gemm(slow, 1.0, square, square, mfma::matrix(d, 1000, 1000), how);
+        CHECK(false);
+    } catch (const std::runtime_error &error) {
+        CHECK(std::strcmp(error.what(), "mine") == 0);
+    }
+}
+
+int main()
+{
+    products();
+    models();
+    progress();
+    CHECK(mfma::version() == "1.0.0" && mfma::num_threads() >= 1);
+    mfma::set_num_threads(0);
+    std::printf("%d failures\n", failures);
+    return failures != 0;
+}
