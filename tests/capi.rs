@@ -170,3 +170,40 @@ fn sanitizers() {
         succeed(with_library(&executable, &folder).args(arguments));
     }
 }
+
+#[test]
+fn cpp_layer() {
+    let folder = scratch("capi_cpp");
+    for compiler in ["g++", "clang++"] {
+        if !have(compiler) {
+            say_skipped("the C++ layer", compiler);
+            continue;
+        }
+        let flags = ["-std=c++17", "-O1", "-Wconversion"];
+        let executable = program(compiler, &flags, "cpp/layer.cpp", &folder);
+        let output = succeed(&mut with_library(&executable, &folder));
+        println!("{compiler}: {}", String::from_utf8_lossy(&output.stdout));
+    }
+}
+
+#[test]
+fn fortran_module() {
+    if !have("gfortran") {
+        return say_skipped("the Fortran module", "gfortran");
+    }
+    let folder = scratch("capi_fortran");
+    let executable = folder.join("module");
+    succeed(
+        Command::new("gfortran")
+            .args(["-std=f2008", "-Wall", "-Wextra", "-Werror", "-O1", "-J"])
+            .arg(&folder)
+            .arg(native::root().join("include/mfma.f90"))
+            .arg(native::root().join("tests/fortran/module.f90"))
+            .arg("-o")
+            .arg(&executable)
+            .arg("-L")
+            .arg(library_folder())
+            .arg("-lmfma"),
+    );
+    succeed(&mut with_library(&executable, &folder));
+}
