@@ -1,10 +1,14 @@
 //! Independent dot products on raw encodings.
+//!
+//! Cases are the lanes of two strips ([`Source::load`]) and of a vector kernel ([`DotKernel`]), [`LANES`] at a time; units
+//! without one go to the reference, case by case. Nothing is allocated for a case: a task has two strips of at most
+//! [`STRIP_K`] elements of K, whatever `count` and `k`.
 
 use super::control::Control;
 use super::problem::{Storage, View};
 use crate::error::Error;
-use crate::format::{Rounding, decode};
-use crate::kernel::{FpMode, FpModeGuard};
+use crate::format::{Format, Overflow, Rounding, recode};
+use crate::kernel::{DotKernel, FpMode, FpModeGuard, Part, Source, StripBuffer, dots_for, level};
 use crate::model::Model;
 use crate::reference::{Operand, dot};
 use crate::threads::Workers;
@@ -29,10 +33,15 @@ pub struct DotBatch {
     pub d: View,
 }
 
-/// Cases that one task computes.
-const CASES_PER_TASK: usize = 64;
-/// Rough cost of one product through the reference.
-const NANOSECONDS_PER_PRODUCT: f64 = 50.0;
+/// Cases computed side by side; a multiple of every kernel's lanes.
+const LANES: usize = 32;
+/// Elements of K that are loaded at a time.
+const STRIP_K: usize = 256;
+/// Products that one task computes, more or less.
+const PRODUCTS_PER_TASK: usize = 1 << 16;
+/// Rough cost of one product, in nanoseconds, by a kernel and through the reference.
+const FAST_PRODUCT: f64 = 1.5;
+const REFERENCE_PRODUCT: f64 = 50.0;
 
 /// Computes all cases on the library's threads.
 pub fn run_dots(batch: &DotBatch) -> Result<(), Error> {
@@ -41,27 +50,174 @@ pub fn run_dots(batch: &DotBatch) -> Result<(), Error> {
         model, count, k, ..
     } = *batch;
     debug_assert_eq!(batch.a.storage(), Storage::Raw);
-    let nanoseconds = count as f64 * (k as f64 + 1.0) * NANOSECONDS_PER_PRODUCT;
-    let tasks = count.div_ceil(CASES_PER_TASK);
-    let control = Control::new(Workers::new(0).for_work(nanoseconds), count as u64);
-    control.for_each(tasks, |task| {
-        let first = task * CASES_PER_TASK;
-        for i in first..count.min(first + CASES_PER_TASK) {
-            let raw = |view: View, j, format| {
-                // SAFETY: (i, j) lies in the view.
-                unsafe { view.load(i, j, 1.0, format, Rounding::NearestEven) }
-            };
-            let a: Vec<_> = (0..k)
-                .map(|p| decode(model.a(), raw(batch.a, p, model.a())))
-                .collect();
-            let b: Vec<_> = (0..k)
-                .map(|p| decode(model.b(), raw(batch.b, p, model.b())))
-                .collect();
-            let c = Operand::new(model.output(), raw(batch.c, 0, model.output()));
-            let d = dot(model.unit(), &a, &b, c);
-            // SAFETY: (i, 0) lies in d, and only this task writes it.
-            unsafe { batch.d.store(i, 0, model.output(), d) };
+    if count == 0 {
+        return Ok(());
+    }
+    let kernel = if k == 0 {
+        None
+    } else {
+        dots_for(&model, level())
+    };
+    let cost = match kernel {
+        Some(_) => FAST_PRODUCT,
+        None => REFERENCE_PRODUCT,
+    };
+    let cases = (PRODUCTS_PER_TASK / (k + 1)).clamp(1, count);
+    let cases = cases.next_multiple_of(LANES);
+    let control = Control::new(
+        Workers::new(0).for_work(count as f64 * (k as f64 + 1.0) * cost),
+        count as u64,
+    );
+    let fast = kernel.as_deref().map(|kernel| Fast::new(batch, kernel));
+    control.for_each(count.div_ceil(cases), |task| {
+        let first = task * cases;
+        let last = count.min(first + cases);
+        match &fast {
+            Some(fast) => fast.run(first, last),
+            None => {
+                for i in first..last {
+                    by_reference(batch, i);
+                }
+            }
         }
     });
     Ok(())
+}
+
+/// One case by the reference.
+fn by_reference(batch: &DotBatch, i: usize) {
+    let model = &batch.model;
+    let raw = |view: View, j, format| {
+        // SAFETY: (i, j) lies in the view.
+        unsafe { view.load(i, j, 1.0, format, Rounding::NearestEven) }
+    };
+    let factors = |view: View, format: Format| -> Vec<_> {
+        (0..batch.k)
+            .map(|p| model.unit().factor(format, raw(view, p, format)))
+            .collect()
+    };
+    let (a, b) = (factors(batch.a, model.a()), factors(batch.b, model.b()));
+    let c = Operand::new(model.output(), raw(batch.c, 0, model.output()));
+    let d = dot(model.unit(), &a, &b, c);
+    // SAFETY: (i, 0) lies in d, and only this task writes it.
+    unsafe { batch.d.store(i, 0, model.output(), d) };
+}
+
+/// A batch that a kernel computes.
+struct Fast<'a> {
+    batch: &'a DotBatch,
+    kernel: &'a dyn DotKernel,
+    a: Source,
+    b: Source,
+    /// Format of c in a kernel: what the unit carries, or the output format.
+    wide: Format,
+    carry: Format,
+}
+
+/// The c's of [`LANES`] cases, binary32 or binary64 numbers.
+#[repr(align(64))]
+struct Sums([u64; LANES]);
+
+impl<'a> Fast<'a> {
+    fn new(batch: &'a DotBatch, kernel: &'a dyn DotKernel) -> Fast<'a> {
+        let model = &batch.model;
+        Fast {
+            batch,
+            kernel,
+            a: Source::new(batch.a, 1.0, model.a(), model.params()),
+            b: Source::new(batch.b, 1.0, model.b(), model.params()),
+            wide: if kernel.double() {
+                Format::Fp64
+            } else {
+                Format::Fp32
+            },
+            carry: model.unit().carry(),
+        }
+    }
+
+    /// Computes cases `first` to `last` - 1.
+    fn run(&self, first: usize, last: usize) {
+        let (mut a, mut b) = (StripBuffer::default(), StripBuffer::default());
+        let mut sums = Sums([0; LANES]);
+        let (k, block) = (self.batch.k, self.kernel.block());
+        let step = (STRIP_K / block).max(1) * block;
+        for group in (first..last).step_by(LANES) {
+            let cases = LANES.min(last - group);
+            self.load(group, cases, &mut sums);
+            for k_first in (0..k).step_by(step) {
+                let filled = step.min(k - k_first);
+                let part = Part {
+                    first: group,
+                    rows: cases,
+                    lanes: cases.next_multiple_of(self.kernel.lanes()),
+                    k_first,
+                    k: filled,
+                    k_padded: filled.next_multiple_of(block),
+                };
+                // SAFETY: the part lies in the operands, for which the caller vouches; there is a sum for each lane; the
+                // kernel is one for this machine, and the modes are those asked for.
+                unsafe {
+                    let (a, b) = (self.a.load(part, &mut a), self.b.load(part, &mut b));
+                    let _mode = FpModeGuard::enter(self.kernel.mode());
+                    self.kernel.run(&a, &b, sums.0.as_mut_ptr().cast());
+                }
+            }
+            self.store(group, cases, &sums);
+        }
+    }
+
+    fn load(&self, first: usize, cases: usize, sums: &mut Sums) {
+        let output = self.batch.model.output();
+        for lane in 0..cases {
+            // SAFETY: (i, 0) lies in c.
+            let bits = unsafe {
+                self.batch
+                    .c
+                    .load(first + lane, 0, 1.0, output, Rounding::NearestEven)
+            };
+            let bits = exactly(output, self.wide, bits);
+            match self.wide {
+                Format::Fp64 => sums.0[lane] = bits,
+                _ => sums.singles()[lane] = bits as u32,
+            }
+        }
+    }
+
+    fn store(&self, first: usize, cases: usize, sums: &Sums) {
+        let model = &self.batch.model;
+        let output = model.output();
+        for lane in 0..cases {
+            let (bits, nan) = match self.wide {
+                Format::Fp64 => (sums.0[lane], f64::from_bits(sums.0[lane]).is_nan()),
+                _ => {
+                    let bits = (sums.0[lane / 2] >> (32 * (lane % 2))) as u32;
+                    (u64::from(bits), f32::from_bits(bits).is_nan())
+                }
+            };
+            let bits = if nan || self.carry != output {
+                // The unit's NaN, or its last rounding.
+                let c = Operand::new(self.carry, exactly(self.wide, self.carry, bits));
+                dot(model.unit(), &[], &[], c)
+            } else {
+                exactly(self.wide, output, bits)
+            };
+            // SAFETY: (i, 0) lies in d, and only this task writes it.
+            unsafe { self.batch.d.store(first + lane, 0, output, bits) };
+        }
+    }
+}
+
+impl Sums {
+    fn singles(&mut self) -> &mut [u32; 2 * LANES] {
+        // SAFETY: the same bytes, aligned to more than four.
+        unsafe { &mut *(&raw mut self.0).cast() }
+    }
+}
+
+/// A number in another format that holds it.
+fn exactly(from: Format, to: Format, bits: u64) -> u64 {
+    if from == to {
+        return bits;
+    }
+    recode(from, to, bits, Rounding::NearestEven, Overflow::Ieee)
 }

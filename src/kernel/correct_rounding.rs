@@ -414,8 +414,10 @@ impl<L: Doubles, const N: usize, const HALF: bool, const R: usize> Exact<L, N, H
                         a = a.add(R);
                         b = b.add(Self::NR);
                     }
-                    for sum in sums.iter_mut().flatten() {
-                        *sum = L::to_24_bits(*sum);
+                    for row in &mut sums {
+                        for sum in row {
+                            *sum = L::to_24_bits(*sum);
+                        }
                     }
                 }
             }

@@ -1,8 +1,9 @@
 //! A chain of IEEE fused multiply-adds in the order of k: sgemm's own arithmetic (CDNA fp32; fp64 everywhere).
 //!
 //! The host's instruction is the unit's: one rounding, to nearest even, subnormal numbers kept, signs of zeros, infinities
-//! and overflow as IEEE has them. Only the payload of a NaN may differ, and whoever stores results gives all NaNs the
-//! unit's encoding. A block is one product, so that K is never filled up: fma(0, 0, -0) would be +0.
+//! and overflow as IEEE has them. Only NaNs may differ. Whoever stores results gives all NaNs the unit's encoding; where
+//! the unit passes on the NaNs that it is given (NVIDIA's binary64), elements that became one are computed again with
+//! its rules. A block is one product, so that K is never filled up: fma(0, 0, -0) would be +0.
 //!
 //! A tile's sums stay in registers; a strip is packed as it is.
 
@@ -18,12 +19,12 @@ use crate::model::Model;
 pub fn kernel<L: Doubles>(model: &Model) -> Box<dyn Kernel> {
     let double = model.output() == Format::Fp64;
     match (L::COUNT, double) {
-        (16, false) => Box::new(Chain::<Single<L>, 8, 2>::new()),
-        (8, false) => Box::new(Chain::<Single<L>, 6, 2>::new()),
-        (_, false) => Box::new(Chain::<Single<L>, 4, 2>::new()),
-        (16, true) => Box::new(Chain::<Double<L>, 8, 2>::new()),
-        (8, true) => Box::new(Chain::<Double<L>, 6, 2>::new()),
-        (_, true) => Box::new(Chain::<Double<L>, 4, 2>::new()),
+        (16, false) => Box::new(Chain::<Single<L>, 8, 2>::new(model)),
+        (8, false) => Box::new(Chain::<Single<L>, 6, 2>::new(model)),
+        (_, false) => Box::new(Chain::<Single<L>, 4, 2>::new(model)),
+        (16, true) => Box::new(Chain::<Double<L>, 8, 2>::new(model)),
+        (8, true) => Box::new(Chain::<Double<L>, 6, 2>::new(model)),
+        (_, true) => Box::new(Chain::<Double<L>, 4, 2>::new(model)),
     }
 }
 
@@ -110,13 +111,22 @@ impl<L: Doubles> Precision for Double<L> {
 }
 
 /// Tiles of R rows and V vectors.
-struct Chain<P, const R: usize, const V: usize>(PhantomData<P>);
+struct Chain<P, const R: usize, const V: usize> {
+    passes_nans: bool,
+    precision: PhantomData<P>,
+}
+
+/// Most numbers of a binary64 tile.
+const MOST: usize = 8 * 16;
 
 impl<P: Precision, const R: usize, const V: usize> Chain<P, R, V> {
     const NR: usize = V * P::LANES;
 
-    fn new() -> Self {
-        Chain(PhantomData)
+    fn new(model: &Model) -> Self {
+        Chain {
+            passes_nans: passes_nans(model),
+            precision: PhantomData,
+        }
     }
 
     /// # Safety
@@ -153,8 +163,18 @@ unsafe impl<P: Precision, const R: usize, const V: usize> Kernel for Chain<P, R,
     }
 
     unsafe fn tile(&self, tile: &Tile) {
-        // SAFETY: promised by the caller.
-        unsafe { P::Level::dispatch(TileJob::<P, R, V>(tile, PhantomData)) }
+        let mut before = [0.0; MOST];
+        // SAFETY: promised by the caller; only binary64 units pass NaNs on, and their tiles have no more numbers.
+        unsafe {
+            if self.passes_nans {
+                let c = tile.c.cast::<f64>();
+                std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), R * Self::NR);
+            }
+            P::Level::dispatch(TileJob::<P, R, V>(tile, PhantomData));
+            if self.passes_nans {
+                repeat_nans(tile, &before, R, Self::NR);
+            }
+        }
     }
 }
 
@@ -196,4 +216,44 @@ impl<P: Precision, const R: usize, const V: usize> Job for TileJob<'_, P, R, V> 
             }
         }
     }
+}
+
+/// Does the unit pass on the NaNs that it is given?
+pub(super) fn passes_nans(model: &Model) -> bool {
+    model.params().propagates_nans(model.output())
+}
+
+/// Computes the elements that are NaN again, from the c's they began with.
+unsafe fn repeat_nans(tile: &Tile, before: &[f64; MOST], mr: usize, nr: usize) {
+    // SAFETY: the tile is a binary64 one of mr x nr numbers, as the caller says.
+    unsafe {
+        let (a, b) = (tile.a.cast::<f64>(), tile.b.cast::<f64>());
+        for (at, &before) in before.iter().enumerate().take(mr * nr) {
+            let c = tile.c.cast::<f64>().add(at);
+            if c.read().is_nan() {
+                let factors = (0..tile.blocks).map(|p| {
+                    (
+                        a.add(p * mr + at / nr).read(),
+                        b.add(p * nr + at % nr).read(),
+                    )
+                });
+                c.write(chain_passing_nans(before, factors));
+            }
+        }
+    }
+}
+
+/// A chain in which the first of b, c and a that is a NaN is passed on, quieted; other NaNs are the unit's own.
+pub(super) fn chain_passing_nans(c: f64, factors: impl Iterator<Item = (f64, f64)>) -> f64 {
+    const QUIET: u64 = 1 << 51;
+    factors.fold(c, |c, (a, b)| {
+        if let Some(nan) = [b, c, a].into_iter().find(|x| x.is_nan()) {
+            return f64::from_bits(nan.to_bits() | QUIET);
+        }
+        let sum = a.mul_add(b, c);
+        if sum.is_nan() {
+            return f64::from_bits(0xfff8 << 48);
+        }
+        sum
+    })
 }

@@ -15,6 +15,7 @@ mod avx2;
 mod avx512;
 mod by_reference;
 mod correct_rounding;
+mod dots;
 mod doubles;
 mod family;
 mod fma_chain;
@@ -27,6 +28,7 @@ mod pairwise_sum;
 mod portable;
 mod source;
 
+pub use dots::{DotKernel, dots_for};
 pub use family::{Family, family_of};
 pub use fp_mode::{FpMode, FpModeGuard};
 #[doc(hidden)]

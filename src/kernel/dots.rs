@@ -1,0 +1,324 @@
+//! Independent dot products: one a lane.
+//!
+//! The kernels of products of matrices share a row's factor between columns; here every case has its own. The engine for
+//! batches (`gemm/batch.rs`) loads two strips whose lanes are cases, and a [`DotKernel`] runs over them a vector of
+//! cases at a time, with the same block arithmetic as the tile kernels and the same arguments for it.
+
+use std::marker::PhantomData;
+
+use super::doubles::Doubles;
+use super::fma_chain::{chain_passing_nans, passes_nans};
+use super::lanes::{Job, Lanes};
+use super::pairwise_sum::{add_to_c, flush_input, min_normal, sum_of_products};
+use super::{Family, FpMode, Level, Strip, correct_rounding, family_of};
+use crate::format::Format;
+use crate::model::Model;
+
+/// Computes dot products side by side, bit for bit as [`reference::dot`](crate::reference::dot).
+///
+/// # Safety
+/// An implementation must touch nothing but the strips and `lanes` c's.
+pub unsafe trait DotKernel: Send + Sync {
+    /// Lanes of a strip must be a multiple of this.
+    fn lanes(&self) -> usize;
+
+    /// Elements of K in a block; a strip's `k` must be a multiple of this.
+    fn block(&self) -> usize;
+
+    /// Are strips and c's binary64 numbers?
+    fn double(&self) -> bool {
+        false
+    }
+
+    /// The mode in which [`DotKernel::run`] must run.
+    fn mode(&self) -> FpMode {
+        FpMode::Nearest
+    }
+
+    /// Adds the products of two strips to `lanes` c's, numbers equal to encodings of the unit's carry format. Any NaN
+    /// stands for the unit's.
+    ///
+    /// # Safety
+    /// `c` must point to as many numbers as the strips have lanes; the thread must be in [`DotKernel::mode`] and the
+    /// machine have the kernel's level.
+    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8);
+}
+
+/// The kernel of a unit on a level that this machine has; `None` if the unit is left to the reference.
+pub fn dots_for(model: &Model, level: Level) -> Option<Box<dyn DotKernel>> {
+    match level {
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon => dots_of::<super::neon::Neon>(model),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => dots_of::<super::avx2::Avx2>(model),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => dots_of::<super::avx512::Avx512>(model),
+        _ => dots_of::<super::portable::Portable>(model),
+    }
+}
+
+fn dots_of<L: Doubles>(model: &Model) -> Option<Box<dyn DotKernel>> {
+    let fma = model.params().fma;
+    let half = model.a() == Format::Fp16;
+    Some(match (family_of(model), fma, half) {
+        (Family::FmaChain, ..) if model.output() == Format::Fp64 => {
+            Box::new(ChainDouble::<L>::new(model))
+        }
+        (Family::FmaChain, ..) => Box::new(ChainSingle::<L>::NEW),
+        (Family::PairwiseSum, 4, true) => Box::new(Pairwise::<L, 4, true>::new(model)),
+        (Family::PairwiseSum, 4, false) => Box::new(Pairwise::<L, 4, false>::new(model)),
+        (Family::PairwiseSum, 2, true) => Box::new(Pairwise::<L, 2, true>::new(model)),
+        (Family::PairwiseSum, 2, false) => Box::new(Pairwise::<L, 2, false>::new(model)),
+        (Family::CorrectRounding, 4, true) => Box::new(Exact::<L, 4, true>(PhantomData)),
+        (Family::CorrectRounding, 3, true) => Box::new(Exact::<L, 3, true>(PhantomData)),
+        (Family::CorrectRounding, 2, true) => Box::new(Exact::<L, 2, true>(PhantomData)),
+        (Family::CorrectRounding, 1, true) => Box::new(Exact::<L, 1, true>(PhantomData)),
+        (Family::CorrectRounding, 2, false) => Box::new(Exact::<L, 2, false>(PhantomData)),
+        (Family::CorrectRounding, 1, false) => Box::new(Exact::<L, 1, false>(PhantomData)),
+        _ => return None,
+    })
+}
+
+/// Implements [`Job`] for a struct of two strips and c's: a loop over vectors of cases.
+struct Task<'a, K> {
+    kernel: &'a K,
+    a: &'a Strip<'a>,
+    b: &'a Strip<'a>,
+    c: *mut u8,
+}
+
+/// Chain of binary32 fused multiply-adds.
+struct ChainSingle<L>(PhantomData<L>);
+
+impl<L> ChainSingle<L> {
+    const NEW: Self = ChainSingle(PhantomData);
+}
+
+// SAFETY: lanes of the strips and as many c's are touched.
+unsafe impl<L: Doubles> DotKernel for ChainSingle<L> {
+    fn lanes(&self) -> usize {
+        L::COUNT
+    }
+
+    fn block(&self) -> usize {
+        1
+    }
+
+    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8) {
+        let kernel = self;
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(Task { kernel, a, b, c }) }
+    }
+}
+
+impl<L: Doubles> Job for Task<'_, ChainSingle<L>> {
+    #[inline(always)]
+    unsafe fn run<M: Lanes>(self) {
+        let lanes = self.a.lanes;
+        let (a, b) = (self.a.single().as_ptr(), self.b.single().as_ptr());
+        // SAFETY: compiled for the level, which is L; the strips have `k` rows of `lanes` numbers.
+        unsafe {
+            for at in (0..lanes).step_by(L::COUNT) {
+                let c = self.c.cast::<f32>().add(at);
+                let mut sum = L::load(c);
+                for p in 0..self.a.k {
+                    let (x, y) = (a.add(p * lanes + at), b.add(p * lanes + at));
+                    sum = L::fused(L::load(x), L::load(y), sum);
+                }
+                L::store(c, sum);
+            }
+        }
+    }
+}
+
+/// Chain of binary64 fused multiply-adds.
+struct ChainDouble<L> {
+    passes_nans: bool,
+    level: PhantomData<L>,
+}
+
+impl<L> ChainDouble<L> {
+    fn new(model: &Model) -> Self {
+        ChainDouble {
+            passes_nans: passes_nans(model),
+            level: PhantomData,
+        }
+    }
+}
+
+// SAFETY: lanes of the strips and as many c's are touched.
+unsafe impl<L: Doubles> DotKernel for ChainDouble<L> {
+    fn lanes(&self) -> usize {
+        L::WIDTH
+    }
+
+    fn block(&self) -> usize {
+        1
+    }
+
+    fn double(&self) -> bool {
+        true
+    }
+
+    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8) {
+        let kernel = self;
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(Task { kernel, a, b, c }) }
+    }
+}
+
+impl<L: Doubles> Job for Task<'_, ChainDouble<L>> {
+    #[inline(always)]
+    unsafe fn run<M: Lanes>(self) {
+        let lanes = self.a.lanes;
+        let (a, b) = (self.a.double().as_ptr(), self.b.double().as_ptr());
+        // SAFETY: compiled for the level, which is L; the strips have `k` rows of `lanes` numbers.
+        unsafe {
+            for at in (0..lanes).step_by(L::WIDTH) {
+                let c = self.c.cast::<f64>().add(at);
+                let before = L::load_d(c);
+                let mut sum = before;
+                for p in 0..self.a.k {
+                    let (x, y) = (a.add(p * lanes + at), b.add(p * lanes + at));
+                    sum = L::fused_d(L::load_d(x), L::load_d(y), sum);
+                }
+                L::store_d(c, sum);
+                if !self.kernel.passes_nans {
+                    continue;
+                }
+                let mut cs = [0.0; 8];
+                L::store_d(cs.as_mut_ptr(), before);
+                for (lane, before) in cs.into_iter().enumerate().take(L::WIDTH) {
+                    if c.add(lane).read().is_nan() {
+                        let at = |p: usize| p * lanes + at + lane;
+                        let factors = (0..self.a.k).map(|p| (*a.add(at(p)), *b.add(at(p))));
+                        c.add(lane).write(chain_passing_nans(before, factors));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Products added in pairs; see [`pairwise_sum`](super::pairwise_sum).
+struct Pairwise<L, const N: usize, const EXACT: bool> {
+    min_normal: f32,
+    level: PhantomData<L>,
+}
+
+impl<L: Doubles, const N: usize, const EXACT: bool> Pairwise<L, N, EXACT> {
+    fn new(model: &Model) -> Self {
+        Pairwise {
+            min_normal: min_normal(model.a()),
+            level: PhantomData,
+        }
+    }
+}
+
+// SAFETY: lanes of the strips and as many c's are touched.
+unsafe impl<L: Doubles, const N: usize, const EXACT: bool> DotKernel for Pairwise<L, N, EXACT> {
+    fn lanes(&self) -> usize {
+        L::COUNT
+    }
+
+    fn block(&self) -> usize {
+        N
+    }
+
+    fn mode(&self) -> FpMode {
+        if EXACT || !L::FLUSH_BY_MODE {
+            FpMode::Nearest
+        } else {
+            FpMode::NearestFlush
+        }
+    }
+
+    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8) {
+        let kernel = self;
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(Task { kernel, a, b, c }) }
+    }
+}
+
+impl<L: Doubles, const N: usize, const EXACT: bool> Job for Task<'_, Pairwise<L, N, EXACT>> {
+    #[inline(always)]
+    unsafe fn run<M: Lanes>(self) {
+        let lanes = self.a.lanes;
+        let (a, b) = (self.a.single().as_ptr(), self.b.single().as_ptr());
+        let least = self.kernel.min_normal;
+        // SAFETY: compiled for the level, which is L; the strips have `k` rows of `lanes` numbers.
+        unsafe {
+            for at in (0..lanes).step_by(L::COUNT) {
+                let c = self.c.cast::<f32>().add(at);
+                for lane in 0..L::COUNT {
+                    let c = c.add(lane);
+                    c.write(flush_input(c.read(), f32::MIN_POSITIVE));
+                }
+                let mut sum = L::load(c);
+                for block in 0..self.a.k / N {
+                    let row = |p: usize| (block * N + p) * lanes + at;
+                    let x = std::array::from_fn(|p| flush_inputs::<L>(a.add(row(p)), least));
+                    let y = std::array::from_fn(|p| flush_inputs::<L>(b.add(row(p)), least));
+                    let products = sum_of_products::<L, N, EXACT>(x, y);
+                    sum = add_to_c::<L, EXACT>(sum, products);
+                }
+                L::store(c, sum);
+            }
+        }
+    }
+}
+
+/// Loads inputs, subnormal ones as +0.
+#[inline(always)]
+unsafe fn flush_inputs<L: Lanes>(from: *const f32, min_normal: f32) -> L::F {
+    // SAFETY: promised by the caller, who is compiled for the level.
+    unsafe {
+        let x = L::load(from);
+        let zero = L::splat_i(0);
+        let magnitude = L::and(L::bits(x), L::splat_i(i32::MAX));
+        let below = L::greater(L::splat_i(min_normal.to_bits() as i32), magnitude);
+        let subnormal = L::select(below, magnitude, zero);
+        L::from_bits(L::select(L::greater(subnormal, zero), zero, L::bits(x)))
+    }
+}
+
+/// Exact sums rounded once; see [`correct_rounding`].
+struct Exact<L, const N: usize, const HALF: bool>(PhantomData<L>);
+
+// SAFETY: lanes of the strips and as many c's are touched.
+unsafe impl<L: Doubles, const N: usize, const HALF: bool> DotKernel for Exact<L, N, HALF> {
+    fn lanes(&self) -> usize {
+        L::WIDTH
+    }
+
+    fn block(&self) -> usize {
+        N
+    }
+
+    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8) {
+        let kernel = self;
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(Task { kernel, a, b, c }) }
+    }
+}
+
+impl<L: Doubles, const N: usize, const HALF: bool> Job for Task<'_, Exact<L, N, HALF>> {
+    #[inline(always)]
+    unsafe fn run<M: Lanes>(self) {
+        let lanes = self.a.lanes;
+        let (a, b) = (self.a.single().as_ptr(), self.b.single().as_ptr());
+        // SAFETY: compiled for the level, which is L; the strips have `k` rows of `lanes` numbers.
+        unsafe {
+            for block in 0..self.a.k / N {
+                for at in (0..lanes).step_by(L::WIDTH) {
+                    let c = self.c.cast::<f32>().add(at);
+                    let row = |p: usize| (block * N + p) * lanes + at;
+                    let x = std::array::from_fn(|p| L::widen(a.add(row(p))));
+                    let y = std::array::from_fn(|p| L::widen(b.add(row(p))));
+                    let sum = correct_rounding::add_anything::<L, N, HALF>(L::widen(c), x, y);
+                    L::narrow(c, sum);
+                }
+            }
+        }
+    }
+}
