@@ -209,6 +209,8 @@ typedef struct mfma_params {
     int32_t in_subnormals;
     // Are subnormal c and results kept (out_subnormals)?
     int32_t out_subnormals;
+    // Is a tf32 word cut to 19 bits before NaNs are told from infinities (Hopper)? tf32 inputs.
+    int32_t nan_after_cut;
     // NaN's encoding and zero's sign: MFMA_CONVENTIONS_*.
     int32_t conventions;
 } mfma_params;

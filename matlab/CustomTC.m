@@ -40,6 +40,7 @@ function D = CustomTC(alpha, A, B, beta, C, informat, outformat, params)
 %                          [25 with odd_even_grouping and armode 'rd', else none]
 %       sequential_fma     1: one fused multiply-add after the other [0]
 %       interleave         1: a block is two half blocks, k mod 4 in {0,1} and {2,3} [0]
+%       nan_after_cut      1: tf32 words are cut before NaNs are told from infinities, as on Hopper [0]
 %       conventions        zero's sign, NaN's bits and c between blocks: 'amd', 'nvidia', 'toolbox' [as the scheme's vendor]
 %
 %   CDNA 3 is late_sum_bits = 32 and late_total_bits = 31; mfma_info gives the params of every unit.

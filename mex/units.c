@@ -46,6 +46,7 @@ static const struct {
     {"rounding", offsetof(mfma_params, rounding), ROUNDING},
     {"in_subnormals", offsetof(mfma_params, in_subnormals), FLAG},
     {"out_subnormals", offsetof(mfma_params, out_subnormals), FLAG},
+    {"nan_after_cut", offsetof(mfma_params, nan_after_cut), FLAG},
     {"conventions", offsetof(mfma_params, conventions), CONVENTIONS},
 };
 enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };

@@ -50,6 +50,7 @@ end
 p.product_limit = flag(params, 'prd_limit', false, who);
 p.in_subnormals = flag(params, 'in_subnormals', true, who);
 p.out_subnormals = flag(params, 'out_subnormals', true, who);
+p.nan_after_cut = flag(params, 'nan_after_cut', false, who);
 
 % Zero's sign and NaN's bits: as the vendor whose units add in this way.
 p.conventions = 'amd';

@@ -29,6 +29,7 @@ t.c_min_exp_limit = double(~isempty(p.zero_c_exponent));
 t.prd_limit = double(p.product_limit);
 t.in_subnormals = double(p.in_subnormals);
 t.out_subnormals = double(p.out_subnormals);
+t.nan_after_cut = double(p.nan_after_cut);
 t.interleave = double(p.interleave);
 if late
     t.late_sum_bits = p.late_sum_bits;

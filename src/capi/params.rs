@@ -51,6 +51,8 @@ pub struct mfma_params {
     pub in_subnormals: i32,
     /// Are subnormal c and results kept (out_subnormals)?
     pub out_subnormals: i32,
+    /// Is a tf32 word cut to 19 bits before NaNs are told from infinities (Hopper)? tf32 inputs.
+    pub nan_after_cut: i32,
     /// NaN's encoding and zero's sign: MFMA_CONVENTIONS_*.
     pub conventions: i32,
 }
@@ -79,6 +81,7 @@ const ZERO: mfma_params = mfma_params {
     rounding: 0,
     in_subnormals: 0,
     out_subnormals: 0,
+    nan_after_cut: 0,
     conventions: 0,
 };
 
@@ -133,6 +136,7 @@ impl From<&Params> for mfma_params {
             rounding,
             in_subnormals,
             out_subnormals,
+            nan_after_cut,
             conventions,
         } = *params;
         let bits = |bits: Option<u32>| bits.map_or(MFMA_NONE, |bits| bits as i32);
@@ -155,6 +159,7 @@ impl From<&Params> for mfma_params {
             rounding: code(ROUNDINGS, rounding),
             in_subnormals: in_subnormals.into(),
             out_subnormals: out_subnormals.into(),
+            nan_after_cut: nan_after_cut.into(),
             conventions: code(CONVENTIONS, conventions),
         }
     }
@@ -207,6 +212,7 @@ impl mfma_params {
             rounding: choice(ROUNDINGS, "rounding", self.rounding)?,
             in_subnormals: flag("in_subnormals", self.in_subnormals)?,
             out_subnormals: flag("out_subnormals", self.out_subnormals)?,
+            nan_after_cut: flag("nan_after_cut", self.nan_after_cut)?,
             conventions: choice(CONVENTIONS, "conventions", self.conventions)?,
         })
     }

@@ -22,6 +22,7 @@ const EXACT: Params = Params {
     rounding: Rounding::NearestEven,
     in_subnormals: true,
     out_subnormals: true,
+    nan_after_cut: false,
     conventions: Conventions::Amd,
 };
 
