@@ -109,7 +109,8 @@ mod scalar {
 
     #[inline(always)]
     pub fn to_24_bits(x: f64) -> f64 {
-        let grid = f64::from_bits(((x.to_bits() as i64 & EXPONENT) + TO_24_BITS) as u64);
+        let grid = (x.to_bits() as i64 & EXPONENT).wrapping_add(TO_24_BITS);
+        let grid = f64::from_bits(grid as u64);
         (x + grid) - grid
     }
 
