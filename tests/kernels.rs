@@ -7,6 +7,7 @@
 #[path = "common/generators.rs"]
 mod generators;
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use generators::{ALL, Generator, Operands, Rng, draw, number_from_env};
@@ -180,6 +181,9 @@ fn on_all_cores(count: usize, task: impl Fn(usize) + Sync) {
 }
 
 /// The level is one for the whole process, so one test walks through everything.
+/// A generator, the operands that it drew, and what the reference makes of them.
+type Drawn = (Generator, Operands, Vec<u64>);
+
 #[test]
 fn every_row_on_every_level_with_every_generator() {
     let cases = number_from_env("MFMA_TEST_CASES", 20_000);
@@ -195,8 +199,7 @@ fn every_row_on_every_level_with_every_generator() {
         let (side, rounds) = (24, (per_generator / (24 * 24)).max(1) as usize);
         for part in 0..rounds.div_ceil(512) {
             let count = 512.min(rounds - part * 512) * ALL.len();
-            let drawn: Vec<std::sync::Mutex<Option<(Generator, Operands, Vec<u64>)>>> =
-                (0..count).map(|_| std::sync::Mutex::new(None)).collect();
+            let drawn: Vec<Mutex<Option<Drawn>>> = (0..count).map(|_| Mutex::new(None)).collect();
             on_all_cores(count, |i| {
                 let generator = ALL[i % ALL.len()];
                 let mut rng = Rng::new(

@@ -199,7 +199,7 @@ fn limit(rng: &mut Rng, format: Format) -> u64 {
         one + step,
         info.max_finite(),
         info.max_finite() - step,
-        info.max_finite() / 2 & !(step - 1),
+        (info.max_finite() / 2) & !(step - 1),
     ]);
     let negative = rng.one_in(2);
     with_sign(format, code, negative)
