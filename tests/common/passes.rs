@@ -3,13 +3,12 @@
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
 
-use mfma::Format;
 use mfma::capi::{
     MFMA_OK, mfma_dot_batch, mfma_last_error, mfma_model, mfma_model_free,
     mfma_model_from_instruction, mfma_model_new,
 };
-use mfma::gemm::{self, Problem, Storage, View};
 use mfma::reference::dot_raw;
+use mfma::{Format, MatMut, MatRef, Product};
 
 use super::Case;
 use super::evidence::Set;
@@ -30,7 +29,7 @@ pub const PASSES: &[Pass] = &[
         run: dot_batch,
     },
     Pass {
-        name: "products of matrices",
+        name: "Rust, Product",
         run: products,
     },
 ];
@@ -77,21 +76,6 @@ impl Packed {
 
     pub fn pointer(&mut self) -> *mut u8 {
         self.bytes.as_mut_ptr()
-    }
-
-    /// A raw view of these elements as a matrix.
-    fn view(&mut self, row_stride: usize, col_stride: usize) -> View {
-        let format = self.format;
-        // SAFETY: callers choose strides that stay within the elements, and keep them while the product runs.
-        unsafe {
-            View::new(
-                self.pointer(),
-                Storage::Raw,
-                format,
-                row_stride as isize,
-                col_stride as isize,
-            )
-        }
     }
 }
 
@@ -179,38 +163,64 @@ fn dot_batch(set: &Set) -> Vec<u64> {
     })
 }
 
+/// A type of elements that can hold encodings.
+trait Raw: mfma::Element + Default {
+    fn from_bits(bits: u64) -> Self;
+    fn bits(self) -> u64;
+}
+
+macro_rules! raw {
+    ($($int:ty),*) => {$(
+        impl Raw for $int {
+            fn from_bits(bits: u64) -> Self {
+                Self::try_from(bits).expect("an encoding wider than its format")
+            }
+
+            fn bits(self) -> u64 {
+                self.into()
+            }
+        }
+    )*};
+}
+
+raw!(u8, u16, u32, u64);
+
 /// Up to 16 cases as the rows of A and the columns of B: their results are on the diagonal of a 16 x 16 product, which is
 /// wide enough for the fast kernels.
 fn products(set: &Set) -> Vec<u64> {
-    let output = set.model.output();
+    match (set.model.a().bytes(), set.model.output().bytes()) {
+        (1, 2) => typed_products::<u8, u16>(set),
+        (1, 4) => typed_products::<u8, u32>(set),
+        (2, 2) => typed_products::<u16, u16>(set),
+        (2, 4) => typed_products::<u16, u32>(set),
+        (4, 2) => typed_products::<u32, u16>(set),
+        (4, 4) => typed_products::<u32, u32>(set),
+        (8, 8) => typed_products::<u64, u64>(set),
+        sizes => panic!("{}: no element types for {sizes:?} bytes", set.name),
+    }
+}
+
+fn typed_products<In: Raw, Out: Raw>(set: &Set) -> Vec<u64> {
     in_groups(set, 16, |k, cases| {
         let n = cases.len();
-        let mut a = Packed::new(
-            set.model.a(),
-            cases.iter().flat_map(|case| case.a.iter().copied()),
-        );
-        let mut b = Packed::new(
-            set.model.b(),
-            cases.iter().flat_map(|case| case.b.iter().copied()),
-        );
-        let mut c = Packed::new(
-            output,
-            cases.iter().flat_map(|case| std::iter::repeat_n(case.c, n)),
-        );
-        let mut d = Packed::zeros(output, n * n);
-        let problem = Problem {
-            model: set.model,
-            m: n,
-            n,
-            k,
-            alpha: 1.0,
-            a: a.view(k, 1),
-            b: b.view(1, k),
-            beta: 1.0,
-            c: Some(c.view(n, 1)),
-            d: d.view(n, 1),
+        let input = |x: &[u64]| -> Vec<In> { x.iter().map(|&bits| In::from_bits(bits)).collect() };
+        let a: Vec<In> = cases.iter().flat_map(|case| input(&case.a)).collect();
+        let b: Vec<In> = cases.iter().flat_map(|case| input(&case.b)).collect();
+        let c: Vec<Out> = cases
+            .iter()
+            .flat_map(|case| std::iter::repeat_n(Out::from_bits(case.c), n))
+            .collect();
+        let mut d = vec![Out::default(); n * n];
+        let mut compute = || -> Result<(), mfma::Error> {
+            Product::new(
+                &set.model,
+                MatRef::row_major(&a, n, k)?,
+                MatRef::col_major(&b, k, n)?,
+            )
+            .add(1.0, MatRef::row_major(&c, n, n)?)
+            .store(MatMut::row_major(&mut d, n, n)?)
         };
-        gemm::run(&problem).unwrap();
-        d.elements().step_by(n + 1).collect()
+        compute().unwrap_or_else(|error| panic!("{}: {error}", set.name));
+        d.iter().step_by(n + 1).map(|d| d.bits()).collect()
     })
 }

@@ -123,15 +123,16 @@ const HEAD: &str = "\
 
 Written by `cargo run --example evidence` (with `MFMA_TEST_DATA` naming the folder of the evidence); do not edit.
 
-Every vector below has been run through the library, and the table says how many results differ. *Measured*: random
-inputs run on GPUs by the authors of MATLAB Tensor Core (repository MATLAB-tensor-core, commit b12b5a7). *Paper*: the
-vectors printed in section 4 of the paper or following from its algorithms. *Directed*: cases from problems that people
-met with other libraries. *Golden*: the toolbox's own answers, corrected where it is known to differ from the hardware
-(`differences.md`). *Bound*: with probability 1 - 10^-6, the unit and its model differ on fewer than this share of random
-inputs: 1 - (10^-6)^(1/(N+1)) for N vectors without a mismatch (paper, section 5.4). N counts the measured vectors where
-there are any; else all, which are not all random and were not all run on hardware, so that the bound says how well the
-library agrees with its sources, and is put in brackets. (For CDNA 1, 2 and 3 the paper's authors report campaigns of 10^6
-to 2 * 10^7 random vectors a format on the GPUs without a mismatch; their data is not published.)
+Every vector below has been run through the library in each of the ways named under the total, and the table says how many
+results differ in any of them. *Measured*: random inputs run on GPUs by the authors of MATLAB Tensor Core (repository
+MATLAB-tensor-core, commit b12b5a7). *Paper*: the vectors printed in section 4 of the paper or following from its
+algorithms. *Directed*: cases from problems that people met with other libraries. *Golden*: the toolbox's own answers,
+corrected where it is known to differ from the hardware (`differences.md`). *Bound*: with probability 1 - 10^-6, the unit
+and its model differ on fewer than this share of random inputs: 1 - (10^-6)^(1/(N+1)) for N vectors without a mismatch
+(paper, section 5.4). N counts the measured vectors where there are any; else all, which are not all random and were not
+all run on hardware, so that the bound says how well the library agrees with its sources, and is put in brackets. (For
+CDNA 1, 2 and 3 the paper's authors report campaigns of 10^6 to 2 * 10^7 random vectors a format on the GPUs without a
+mismatch; their data is not published.)
 
 \"Assumed\": vendor documentation or other models say so, nobody has published measurements. \"No hardware\": only the toolbox
 has this unit. A pair without vectors of its own shares the row of its neighbours.
@@ -150,8 +151,10 @@ pub fn markdown(folder: &Path, outcomes: &[Outcome]) -> String {
     let wrong: usize = outcomes.iter().map(|o| o.mismatches.len()).sum();
     writeln!(
         text,
-        "In all {total} vectors in {} sets, {wrong} mismatches.\n",
-        outcomes.len()
+        "In all {total} vectors in {} sets, {wrong} mismatches. Ways: {}. Whole products of the toolbox are compared besides \
+         (`tests/evidence/products.rs`).\n",
+        outcomes.len(),
+        PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>().join("; ")
     )
     .unwrap();
     let mut arch = None;

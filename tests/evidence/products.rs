@@ -1,5 +1,5 @@
 //! Whole products D = alpha*A*B + beta*C as the toolbox computes them with CPFloat rounding its inputs (gemm/*.txt), next
-//! to the C ABI's. Every element is the same, or one named rule of `docs/differences.md` says why not.
+//! to the C ABI's and the Rust interface's. Every element is the same, or one named rule of `docs/differences.md` says why not.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use mfma::capi::{MFMA_OK, mfma_gemm_f64};
 use mfma::format::{decode, from_f64, to_f64};
 use mfma::reference::{Operand, dot};
-use mfma::{Arch, Format, Model};
+use mfma::{Arch, Format, MatMut, MatRef, Model};
 
 use crate::common::passes::last_error;
 use crate::common::{evidence_folder, parse_file_name, say_absent, text_files};
@@ -124,6 +124,26 @@ fn compute(arch: Arch, input: Format, output: Format, p: &Product) -> Matrix {
         cols: n,
         elements,
     }
+}
+
+/// The product through the Rust interface; B is passed by columns, the others by rows.
+fn compute_in_rust(model: &Model, p: &Product) -> Result<Matrix, mfma::Error> {
+    let (m, n, k) = (p.a.rows, p.b.cols, p.a.cols);
+    let mut elements = vec![f64::NAN; m * n];
+    let (a, b) = (&p.a.elements, p.b.column_major());
+    mfma::Product::new(
+        model,
+        MatRef::row_major(a, m, k)?,
+        MatRef::col_major(&b, k, n)?,
+    )
+    .alpha(p.alpha)
+    .add(p.beta, MatRef::row_major(&p.c.elements, m, n)?)
+    .store(MatMut::row_major(&mut elements, m, n)?)?;
+    Ok(Matrix {
+        rows: m,
+        cols: n,
+        elements,
+    })
 }
 
 /// One element of a product, as the unit sees it.
@@ -272,6 +292,15 @@ fn whole_products() {
         files += 1;
         for p in read_products(&path) {
             let d = compute(arch, input, output, &p);
+            let in_rust = compute_in_rust(&model, &p).unwrap();
+            assert!(
+                d.elements
+                    .iter()
+                    .zip(&in_rust.elements)
+                    .all(|(&x, &y)| x.to_bits() == y.to_bits()),
+                "{file} case {}: the C ABI and Rust differ",
+                p.case
+            );
             let theirs = match &p.d {
                 Ok(theirs) => theirs,
                 Err(message) => {
