@@ -66,7 +66,7 @@ static void copy_sparse(const mxArray *in, double *to)
             to[j * rows + rows_of[at]] = mxIsLogical(in) ? (double)logicals[at] : doubles[at];
 }
 
-/* Refuses what is not a real matrix of numbers, naming what it is. */
+/* Refuses what is not a real array of numbers, naming what it is. */
 static void check_class(const mxArray *in, label name)
 {
     if (!mxIsNumeric(in) && !mxIsLogical(in))
@@ -75,6 +75,11 @@ static void check_class(const mxArray *in, label name)
     if (mxIsComplex(in))
         fail("mfma:arg:complex", "%s: %s is complex; matrix units compute with real numbers", name.function,
              name.argument);
+}
+
+static void check_matrix(const mxArray *in, label name)
+{
+    check_class(in, name);
     if (mxGetNumberOfDimensions(in) > 2)
         fail("mfma:arg:dims", "%s: %s has %d dimensions; it must be a matrix", name.function, name.argument,
              (int)mxGetNumberOfDimensions(in));
@@ -82,10 +87,16 @@ static void check_class(const mxArray *in, label name)
 
 matrix get_matrix(const mxArray *in, label name)
 {
+    check_matrix(in, name);
+    return get_array(in, name);
+}
+
+matrix get_array(const mxArray *in, label name)
+{
     matrix m;
     check_class(in, name);
     m.rows = mxGetM(in);
-    m.cols = mxGetN(in);
+    m.cols = mxGetN(in); /* of all dimensions after the first */
     m.copy = NULL;
     if (mxIsDouble(in) && !mxIsSparse(in)) {
         m.data = (const double *)mxGetData(in);
@@ -162,6 +173,11 @@ static mxClassID class_of(int bytes)
 mxArray *encoding_array(mwSize rows, mwSize cols, int bytes)
 {
     return mxCreateNumericMatrix(rows, cols, class_of(bytes), mxREAL);
+}
+
+mxArray *encodings_like(const mxArray *in, int bytes)
+{
+    return mxCreateNumericArray(mxGetNumberOfDimensions(in), mxGetDimensions(in), class_of(bytes), mxREAL);
 }
 
 const void *get_encodings(const mxArray *in, int bytes, label name)

@@ -22,8 +22,11 @@ typedef struct {
 /* Raises a MATLAB error; does not return. */
 void fail(const char *id, const char *format, ...);
 
-/* A real matrix of any numeric class, sparse ones too; free_matrix releases what the conversion needed. */
+/* A real matrix of any numeric class, sparse ones too. free_matrix releases what the conversion needed. */
 matrix get_matrix(const mxArray *in, label name);
+
+/* The same for an array of any number of dimensions, taken as a matrix. */
+matrix get_array(const mxArray *in, label name);
 void free_matrix(matrix *m);
 
 double get_scalar(const mxArray *in, label name);
@@ -38,5 +41,6 @@ const void *get_encodings(const mxArray *in, int bytes, label name);
 
 /* An array for encodings: uint8, uint16, uint32 or uint64. */
 mxArray *encoding_array(mwSize rows, mwSize cols, int bytes);
+mxArray *encodings_like(const mxArray *in, int bytes);
 
 #endif

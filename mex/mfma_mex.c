@@ -292,6 +292,56 @@ static void dot(const char *function, call in)
     free_matrix(&c);
 }
 
+/* A format by any name; the OCP kinds of 8-bit formats, unless the name says FNUZ. */
+static mfma_format format_named(const mxArray *in, const char *function)
+{
+    mfma_format format;
+    check(mfma_format_from_name(MFMA_ARCH_HOPPER, get_text(in, (label){function, "format"}), &format), function);
+    return format;
+}
+
+/* The place of a word in a list. */
+static int32_t word(const mxArray *in, const char *const *words, label name)
+{
+    const char *text = get_text(in, name);
+    int32_t i;
+    for (i = 0; words[i]; i++)
+        if (strcmp(words[i], text) == 0)
+            return i;
+    fail("mfma:arg:value", "%s: %s is '%s', which is none of its values", name.function, name.argument, text);
+    return -1;
+}
+
+/* [y, bits] = mfma_mex('round', function, x, format, rounding, overflow) */
+static void round_numbers(const char *function, call in)
+{
+    static const char *const roundings[] = {"rne", "rz", "rd", "ru", NULL};
+    static const char *const overflows[] = {"default", "ieee", "saturate", "infinity", NULL};
+    matrix x = get_array(in.prhs[0], (label){function, "x"});
+    const int64_t count = (int64_t)(x.rows * x.cols);
+    const mfma_format format = format_named(in.prhs[1], function);
+    const int32_t rounding = word(in.prhs[2], roundings, (label){function, "rounding"});
+    const int32_t overflow = word(in.prhs[3], overflows, (label){function, "overflow"});
+    mxArray *bits = encodings_like(in.prhs[0], mfma_format_bytes(format));
+    in.plhs[0] = mxCreateNumericArray(mxGetNumberOfDimensions(in.prhs[0]), mxGetDimensions(in.prhs[0]), mxDOUBLE_CLASS, mxREAL);
+    check(mfma_convert(MFMA_FMT_FP64, format, rounding, overflow, count, x.data, mxGetData(bits)), function);
+    check(mfma_convert(format, MFMA_FMT_FP64, rounding, overflow, count, mxGetData(bits), mxGetData(in.plhs[0])), function);
+    free_matrix(&x);
+    if (in.nlhs > 1)
+        in.plhs[1] = bits;
+}
+
+/* x = mfma_mex('decode', function, bits, format) */
+static void decode(const char *function, call in)
+{
+    const mfma_format format = format_named(in.prhs[1], function);
+    const void *bits = get_encodings(in.prhs[0], mfma_format_bytes(format), (label){function, "bits"});
+    in.plhs[0] = mxCreateNumericArray(mxGetNumberOfDimensions(in.prhs[0]), mxGetDimensions(in.prhs[0]), mxDOUBLE_CLASS, mxREAL);
+    check(mfma_convert(format, MFMA_FMT_FP64, MFMA_ROUND_NEAREST_EVEN, MFMA_OVERFLOW_IEEE,
+                       (int64_t)mxGetNumberOfElements(in.prhs[0]), bits, mxGetData(in.plhs[0])),
+          function);
+}
+
 /* s = mfma_mex('info', function): all units of the catalogue. */
 static void info(const char *function, call in)
 {
@@ -355,6 +405,8 @@ static const struct {
     {"unit", 7, 7, unit},
     {"gemm", 4, 4, gemm},
     {"dot", 4, 4, dot},
+    {"round", 4, 4, round_numbers},
+    {"decode", 2, 2, decode},
     {"info", 0, 0, info},
     {"name", 1, 2, name},
     {"compat", 0, 1, compat},

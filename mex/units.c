@@ -204,6 +204,7 @@ mfma_model *described_unit(const char *function, const mxArray *unit, unit_forma
         fail("mfma:arg:count", "%s: one of the options arch and params is needed", function);
     if (instruction) {
         check(mfma_model_from_instruction(get_text(instruction, (label){function, "instruction"}), arch, &model), function);
+        check(mfma_model_formats(model, &formats->a, &formats->b, &formats->d), function);
         return model;
     }
     input_formats(function, field(unit, "format"), arch, &a, &b);

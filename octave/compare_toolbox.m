@@ -405,7 +405,7 @@ if same_bits(as_theirs, theirs)
     exact = true;
 elseif isfinite(theirs) && abs(theirs) > largest && ~isfinite(ours)
     rule = 'overflow';
-elseif params.prd_limit && ~isfinite(ours) && any(isfinite(products) & abs(products) > largest)
+elseif (params.prd_limit || params.pair_wise_sum) && ~isfinite(ours) && any(isfinite(products) & abs(products) > largest)
     rule = 'product overflow';
 elseif ~isfinite(ours) && block_overflows(one, params.fma, @(x) mfma_gemm(x.a, x.b', x.c, 'params', params, 'format', in, 'out', out))
     rule = 'infinity between blocks';
