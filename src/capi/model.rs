@@ -113,7 +113,11 @@ pub unsafe extern "C" fn mfma_model_formats(
     guard!({
         // SAFETY: a living model or NULL.
         let model = unsafe { get(model) }?;
-        let places = [check::out("a", a)?, check::out("b", b)?, check::out("d", d)?];
+        let places = [
+            check::out("a", a)?,
+            check::out("b", b)?,
+            check::out("d", d)?,
+        ];
         let formats = [model.a(), model.b(), model.output()];
         for (place, format) in places.into_iter().zip(formats) {
             // SAFETY: not NULL, so the caller's variable.
