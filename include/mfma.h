@@ -416,9 +416,6 @@ mfma_status mfma_model_formats(const mfma_model *model, mfma_format *a, mfma_for
 // Releases a model. NULL is allowed.
 void mfma_model_free(mfma_model *model);
 
-// Formats of a model: of a's and b's elements, and of c and d.
-mfma_status mfma_model_formats(const mfma_model *model, mfma_format *a, mfma_format *b, mfma_format *d);
-
 // `count` independent dot products of length `k` on raw encodings: case i reads a[i*k] to a[i*k + k-1], b likewise,
 // and c[i], and writes d[i]. c and d have the model's output format.
 //

@@ -102,30 +102,6 @@ pub unsafe extern "C" fn mfma_model_free(model: *mut mfma_model) {
     }
 }
 
-/// Formats of a model: of a's and b's elements, and of c and d.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn mfma_model_formats(
-    model: *const mfma_model,
-    a: *mut mfma_format,
-    b: *mut mfma_format,
-    d: *mut mfma_format,
-) -> mfma_status {
-    guard!({
-        // SAFETY: a living model or NULL.
-        let model = unsafe { get(model) }?;
-        let places = [
-            check::out("a", a)?,
-            check::out("b", b)?,
-            check::out("d", d)?,
-        ];
-        let formats = [model.a(), model.b(), model.output()];
-        for (place, format) in places.into_iter().zip(formats) {
-            // SAFETY: not NULL, so the caller's variable.
-            unsafe { place.write_unaligned(format.info().code) };
-        }
-    })
-}
-
 /// `count` independent dot products of length `k` on raw encodings: case i reads a[i*k] to a[i*k + k-1], b likewise,
 /// and c[i], and writes d[i]. c and d have the model's output format.
 ///

@@ -496,7 +496,6 @@ static void custom(void)
 {
     mfma_params params, other;
     mfma_model *model = NULL;
-    mfma_format a = -1, b = -1, d = -1;
     memset(&params, 0, sizeof params);
     EXPECT(mfma_params_default(NULL), MFMA_ERR_NULL_POINTER, "params is NULL");
     EXPECT(mfma_params_default(&params), MFMA_ERR_INVALID_ARGUMENT, "params->size is 0");
@@ -513,11 +512,6 @@ static void custom(void)
     other.size = sizeof other;
     EXPECT(mfma_model_params(model, &other), MFMA_OK, "");
     CHECK(memcmp(&params, &other, sizeof params) == 0);
-    EXPECT(mfma_model_formats(model, &a, &b, NULL), MFMA_ERR_NULL_POINTER, "d is NULL");
-    EXPECT(mfma_model_formats(NULL, &a, &b, &d), MFMA_ERR_NULL_POINTER, "model is NULL");
-    CHECK(a == -1 && b == -1 && d == -1);
-    EXPECT(mfma_model_formats(model, &a, &b, &d), MFMA_OK, "");
-    CHECK(a == 3 && b == 3 && d == 1);
     mfma_model_free(model);
     model = NULL;
     EXPECT(mfma_model_params(NULL, &other), MFMA_ERR_NULL_POINTER, "model is NULL");
