@@ -48,9 +48,15 @@ fn widened(format: Format, value: Decoded) -> Decoded {
     let leading = significand.ilog2() as i32;
     let up = to.fraction_bits as i32 - leading;
     let up = up.min(value.exponent - to.min_exponent());
+    // Down in the one format that reaches below binary16's normal numbers (E5M2FNUZ); the bits cut are zeros.
+    let significand = if up < 0 {
+        significand >> -up
+    } else {
+        significand << up
+    };
     Decoded {
         exponent: value.exponent - up,
-        significand: significand << up,
+        significand,
         ..value
     }
 }
