@@ -4,25 +4,27 @@
 //! unless set, 1,000,000 in `make test`),
 //! MFMA_TEST_SEED the seed; both are printed. MFMA_TEST_ROW limits the test to rows whose name contains a text.
 
+#[path = "common/engine.rs"]
+mod engine;
 #[path = "common/generators.rs"]
 mod generators;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use engine::{compute, difference, expected, levels};
 use generators::{ALL, Generator, Operands, Rng, draw, number_from_env};
-use mfma::gemm::{Problem, Storage, View, run_with};
+use mfma::Model;
 use mfma::kernel::{Level, force_level};
 use mfma::model::{Reach, catalogue};
-use mfma::reference::dot_raw;
-use mfma::threads::Workers;
-use mfma::{Format, Model};
 
 /// A unit of the catalogue with a name to print.
 #[derive(Clone)]
 struct Named {
     name: String,
     model: Model,
+    /// Pairs of formats that share this row's cases.
+    pairs: u64,
 }
 
 fn all_units() -> Vec<Named> {
@@ -36,91 +38,14 @@ fn all_units() -> Vec<Named> {
             Named {
                 name: format!("{} {a} x {b} -> {}{reach}", row.arch, row.output),
                 model: Model::from_params(row.params, a, b, row.output).unwrap(),
+                pairs: row.inputs.len() as u64,
             }
         })
     });
     rows.filter(|unit| unit.name.contains(&filter)).collect()
 }
 
-/// Encodings in the storage of their format.
-struct Packed {
-    bytes: Vec<u8>,
-    format: Format,
-}
-
-impl Packed {
-    fn new(format: Format, bits: &[u64]) -> Packed {
-        let size = format.bytes();
-        let bytes = bits
-            .iter()
-            .flat_map(|x| x.to_le_bytes()[..size].to_vec())
-            .collect();
-        Packed { bytes, format }
-    }
-
-    fn view(&mut self, col_stride: usize) -> View {
-        // SAFETY: the matrix is column-major in `bytes`, which outlives the product.
-        unsafe {
-            View::new(
-                self.bytes.as_mut_ptr(),
-                Storage::Raw,
-                self.format,
-                1,
-                col_stride as isize,
-            )
-        }
-    }
-
-    fn bits(&self) -> Vec<u64> {
-        let size = self.format.bytes();
-        self.bytes
-            .chunks(size)
-            .map(|chunk| {
-                let mut word = [0; 8];
-                word[..size].copy_from_slice(chunk);
-                u64::from_le_bytes(word)
-            })
-            .collect()
-    }
-}
-
-/// D by the engine on the level that is forced.
-fn compute(model: &Model, operands: &Operands, parallel: bool) -> Vec<u64> {
-    let Operands { m, n, k, .. } = *operands;
-    let mut a = Packed::new(model.a(), &operands.a);
-    let mut b = Packed::new(model.b(), &operands.b);
-    let mut c = Packed::new(model.output(), &operands.c);
-    let mut d = Packed::new(model.output(), &vec![0; m * n]);
-    let problem = Problem {
-        model: *model,
-        m,
-        n,
-        k,
-        alpha: 1.0,
-        a: a.view(m),
-        b: b.view(k),
-        beta: 1.0,
-        c: Some(c.view(m)),
-        d: d.view(m),
-    };
-    let workers = Workers::new(if parallel { 0 } else { 1 });
-    run_with(&problem, workers, None).unwrap();
-    d.bits()
-}
-
-fn expected(model: &Model, operands: &Operands) -> Vec<u64> {
-    let Operands { m, n, .. } = *operands;
-    let rows: Vec<Vec<u64>> = (0..m).map(|i| operands.row_of_a(i)).collect();
-    (0..n)
-        .flat_map(|j| {
-            let column = operands.column_of_b(j);
-            let rows = &rows;
-            (0..m).map(move |i| dot_raw(model.unit(), &rows[i], &column, operands.c[i + j * m]))
-        })
-        .collect()
-}
-
-/// Compares one product; describes the first wrong element, all in hexadecimal.
+/// Compares one product.
 fn check(
     unit: &Named,
     level: Level,
@@ -128,37 +53,11 @@ fn check(
     operands: &Operands,
     want: &[u64],
 ) -> Result<(), String> {
-    let got = compute(&unit.model, operands, false);
-    let Some(at) = (0..want.len()).find(|&at| got[at] != want[at]) else {
-        return Ok(());
-    };
-    let (i, j) = (at % operands.m, at / operands.m);
-    let hex = |x: &[u64]| -> String {
-        let words: Vec<String> = x.iter().map(|x| format!("{x:x}")).collect();
-        words.join(",")
-    };
-    let wrong = (0..want.len()).filter(|&at| got[at] != want[at]).count();
-    Err(format!(
-        "{} on {}, {what}: {wrong} of {} wrong; element ({i}, {j}) of {}x{}: {} a={} b={} c={:x} d={:x}, got {:x}",
-        unit.name,
-        level.name(),
-        want.len(),
-        operands.m,
-        operands.n,
-        operands.k,
-        hex(&operands.row_of_a(i)),
-        hex(&operands.column_of_b(j)),
-        operands.c[at],
-        want[at],
-        got[at]
-    ))
-}
-
-fn levels() -> Vec<Level> {
-    Level::ALL
-        .into_iter()
-        .filter(|level| level.available())
-        .collect()
+    let got = compute(&unit.model, operands);
+    match difference(operands, want, &got) {
+        Some(text) => Err(format!("{} on {}, {what}: {text}", unit.name, level.name())),
+        None => Ok(()),
+    }
 }
 
 /// Runs `task` for every number below `count` on all cores.
@@ -194,7 +93,7 @@ fn every_row_on_every_level_with_every_generator() {
     // Drawn and computed by the reference once, then compared on each level; some 10^4 dot products at a time.
     for (number, unit) in units.iter().enumerate() {
         let started = std::time::Instant::now();
-        let per_generator = cases / ALL.len() as u64;
+        let per_generator = cases / unit.pairs / ALL.len() as u64;
         let done = AtomicUsize::new(0);
         let (side, rounds) = (24, (per_generator / (24 * 24)).max(1) as usize);
         for part in 0..rounds.div_ceil(512) {

@@ -1,8 +1,9 @@
 //! The two ends of a tile: c as the user gives it, d as the user gets it.
 
 use super::problem::{Problem, Storage, View};
-use crate::format::{Format, Overflow, Rounding, recode};
+use crate::format::{Format, Overflow, Rounding, decode, recode};
 use crate::kernel::{Source, Tile};
+use crate::model::Model;
 use crate::reference::{Operand, dot};
 
 /// How the elements of C and D are read and written.
@@ -181,8 +182,8 @@ impl Results {
 
     /// Stores any number of the tile, also NaN or one that has yet to be rounded.
     fn store_one(&self, tile: &Tile, nr: usize, (row, col): (usize, usize), to: (usize, usize)) {
-        let output = self.problem.model.output();
-        let carry = self.problem.model.unit().carry();
+        let model = &self.problem.model;
+        let (output, carry) = (model.output(), model.unit().carry());
         // SAFETY: the number lies in the tile.
         let (bits, nan) = unsafe {
             let from = self.row(tile, nr, row);
@@ -197,7 +198,9 @@ impl Results {
                 }
             }
         };
-        let bits = if nan || carry != output {
+        let bits = if nan && model.params().propagates_nans(output) {
+            self.by_reference(to.0, to.1)
+        } else if nan || carry != output {
             self.finished(carry, exactly(self.wide, carry, bits))
         } else {
             exactly(self.wide, output, bits)
@@ -221,6 +224,28 @@ impl Results {
     fn finished(&self, format: Format, bits: u64) -> u64 {
         let unit = self.problem.model.unit();
         dot(unit, &[], &[], Operand::new(format, bits))
+    }
+
+    /// The whole dot product again: which NaN a unit passes on depends on where it came from, and kernels do not tell.
+    fn by_reference(&self, i: usize, j: usize) -> u64 {
+        let Problem {
+            model,
+            k,
+            alpha,
+            a,
+            b,
+            ..
+        } = self.problem;
+        // Such a unit's product is never transposed, so alpha belongs to A.
+        let load = |view: View, i, j, factor, format| {
+            let rounding = Model::input_rounding(format);
+            // SAFETY: (i, j) lies in the view.
+            decode(format, unsafe { view.load(i, j, factor, format, rounding) })
+        };
+        let row: Vec<_> = (0..k).map(|p| load(a, i, p, alpha, model.a())).collect();
+        let column: Vec<_> = (0..k).map(|p| load(b, p, j, 1.0, model.b())).collect();
+        let c = Operand::new(self.c_format, self.addend(i, j));
+        dot(model.unit(), &row, &column, c)
     }
 
     /// Where a row of the tile begins.

@@ -66,6 +66,8 @@ pub struct Source {
     rules: Rules,
     /// The bits of a raw tf32 word that the unit reads.
     visible: u32,
+    /// Only x86-64 has more than one that matters here.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     level: Level,
 }
 

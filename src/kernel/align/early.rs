@@ -16,7 +16,10 @@
 //! if anything was lost), after which rounding to nearest in 11 bits or fewer is the one rounding of the sum.
 
 use super::pack::{PackA, PackB};
-use super::{Block, Common, Exponents, Layout, MR, TOP, VECTORS, Way, fields, first_pass};
+use super::{
+    Block, Common, Exponents, Layout, MR, Products, Scaled, TOP, VECTORS, Way, fields, first_pass,
+    wide,
+};
 use crate::format::{Format, Rounding};
 use crate::kernel::lanes::{Job, Lanes};
 use crate::kernel::{FpMode, Kernel, Shape, Strip, Tile};
@@ -181,21 +184,48 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Job
         unsafe {
             let columns = Layout::<N>::columns::<L>();
             let mut u = [Exponents::new()];
+            let mut wide_columns = wide::Columns::<N>::new();
+            let mut wide_for = usize::MAX;
             for kb in 0..tile.blocks {
                 let block = Block::<N>::new::<L>(tile, kb);
                 let ways = first_pass::<L, N, 1>(block, tile.rows, &mut u);
                 for (i, way) in ways.into_iter().enumerate().take(tile.rows) {
                     let c = tile.c.cast::<f32>().add(i * columns);
                     let least = L::load_i(u[0].0.as_ptr().add(i * L::COUNT));
+                    let row = Scaled { block, i };
                     match way {
-                        Way::Fast => kernel.row(block, i, c, least),
+                        Way::Fast => {
+                            let base = block.base::<L>(i);
+                            kernel.row(base, fields::<L>(least), &row, c);
+                        }
                         Way::Mixed => {
+                            let base = block.base::<L>(i);
                             let mut before = [0.0; 64];
                             std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
-                            kernel.row(block, i, c, least);
-                            kernel
-                                .common
-                                .mixed_lanes::<L, N>(tile, kb, i, &before, keep::<OUT>);
+                            kernel.row(base, fields::<L>(least), &row, c);
+                            let common = &kernel.common;
+                            common.mixed_lanes::<L, N>(tile, kb, i, &before, keep::<OUT>);
+                        }
+                        Way::Wide => {
+                            let common = &kernel.common;
+                            if wide_for != kb {
+                                wide_columns.fill::<L>(block, common.min_field_b);
+                                wide_for = kb;
+                            }
+                            let row = wide::Row::new(block, i, common.bits, common.min_field_a);
+                            let s = row.fields::<L>(&wide_columns);
+                            let out = wide::out_of_range::<L>(s, c);
+                            let mut before = [0.0; 64];
+                            std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
+                            let pair = wide::Pair {
+                                row: &row,
+                                columns: &wide_columns,
+                                bits: common.bits,
+                            };
+                            kernel.row(wide::BASE, s, &pair, c);
+                            if out != 0 {
+                                common.wide_lanes::<L, N>(tile, (kb, i), out, &before);
+                            }
                         }
                         Way::Slow => {
                             kernel.common.scalar_lanes::<L, N>(tile, kb, i, |_| true);
@@ -222,7 +252,7 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
         let field = |e: i32| unsafe { L::splat_i(e << 23) };
         RowConstants {
             for_c: field(TOP + base + 127),
-            for_limit: field((TOP + base - self.limit).clamp(0, 126)),
+            for_limit: field((TOP + base - self.limit).clamp(0, 255)),
             scale: field(127 + self.common.bits - TOP - base),
             result: field(127 + TOP + base - self.common.bits),
         }
@@ -238,7 +268,7 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
                 // A subnormal c has the smallest exponent of binary16, a zero none at all.
                 let field = L::max_i(field, L::splat_i((127 - 14) << 23));
                 let zero = L::equal(L::shl::<1>(L::bits(c)), L::splat_i(0));
-                let none = L::splat_i(126 << 23);
+                let none = L::splat_i(255 << 23);
                 L::select(zero, none, L::sub_i(constants.for_c, field))
             } else {
                 L::sub_i(constants.for_c, field)
@@ -246,14 +276,18 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
         }
     }
 
-    /// One row over one block.
+    /// One row over one block; `s` are the products' exponents counted down from 28 + `base`.
     #[inline(always)]
-    unsafe fn row(&self, block: Block<N>, i: usize, c: *mut f32, least: L::I) {
-        // SAFETY: the block and the row of c are there, as the caller says.
+    unsafe fn row(
+        &self,
+        base: i32,
+        mut s: [L::I; VECTORS],
+        products: &impl Products<L>,
+        c: *mut f32,
+    ) {
+        // SAFETY: the products and the row of c are there, as the caller says.
         unsafe {
-            let base = block.row_head(i).base + block.columns_head::<L>().base;
             let constants = self.constants(base);
-            let mut s = fields::<L>(least);
             let mut sums = [L::splat_i(0); VECTORS];
             for v in 0..VECTORS {
                 let c = L::load(c.add(v * L::COUNT));
@@ -268,11 +302,11 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
             }
             if WIDE {
                 let mut second = [L::splat_i(0); VECTORS];
-                block.add_products::<L>(i, (0, N / 2, 1), s, &mut sums);
-                block.add_products::<L>(i, (N / 2, N, 1), s, &mut second);
+                products.add(0, N / 2, s, &mut sums);
+                products.add(N / 2, N, s, &mut second);
                 add_wide::<L>(&mut sums, &second, &mut s);
             } else {
-                block.add_products::<L>(i, (0, N, 1), s, &mut sums);
+                products.add(0, N, s, &mut sums);
             }
             for v in 0..VECTORS {
                 let at = c.add(v * L::COUNT);

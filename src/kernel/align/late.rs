@@ -28,7 +28,9 @@
 //! The result, converted by RNE, times 2^(U - 24) is exact, for U lies between -95 and 123.
 
 use super::pack::{PackA, PackB};
-use super::{Block, Common, Exponents, Layout, MR, TOP, VECTORS, Way, fields, first_pass};
+use super::{
+    Block, Common, Exponents, Layout, MR, Products, TOP, VECTORS, Way, fields, first_pass, wide,
+};
 use crate::kernel::lanes::{Job, Lanes};
 use crate::kernel::{FpMode, Kernel, Shape, Strip, Tile};
 use crate::model::Model;
@@ -129,6 +131,8 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Job for TileJob<'_, L, N, GR
                 }
             }
             let kept = L::table(&kernel.kept);
+            let mut wide_columns = wide::Columns::<N>::new();
+            let mut wide_for = usize::MAX;
             let mut u = [const { Exponents::new() }; GROUPS];
             for kb in 0..tile.blocks {
                 let block = Block::<N>::new::<L>(tile, kb);
@@ -144,9 +148,31 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Job for TileJob<'_, L, N, GR
                             std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
                             row::<L, N, GROUPS>(block, i, c, least, kept);
                             let keep = |c| c;
-                            kernel
-                                .common
-                                .mixed_lanes::<L, N>(tile, kb, i, &before, keep);
+                            let common = &kernel.common;
+                            common.mixed_lanes::<L, N>(tile, kb, i, &before, keep);
+                        }
+                        Way::Wide => {
+                            let common = &kernel.common;
+                            if wide_for != kb {
+                                wide_columns.fill::<L>(block, common.min_field_b);
+                                wide_for = kb;
+                            }
+                            let row = wide::Row::new(block, i, common.bits, common.min_field_a);
+                            let s = row.fields::<L>(&wide_columns);
+                            let out = wide::out_of_range::<L>(s, c);
+                            let mut before = [0.0; 64];
+                            std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
+                            let pair = wide::Pair {
+                                row: &row,
+                                columns: &wide_columns,
+                                bits: common.bits,
+                            };
+                            let mut sums = [L::splat_i(0); VECTORS];
+                            Products::<L>::add(&pair, 0, N, s, &mut sums);
+                            add_c::<L, GROUPS>(wide::BASE, s, sums, c, kept);
+                            if out != 0 {
+                                common.wide_lanes::<L, N>(tile, (kb, i), out, &before);
+                            }
                         }
                         Way::Slow => {
                             kernel.common.scalar_lanes::<L, N>(tile, kb, i, |_| true);
@@ -169,11 +195,6 @@ unsafe fn row<L: Lanes, const N: usize, const GROUPS: usize>(
 ) {
     // SAFETY: the block and the row of c are there, as the caller says.
     unsafe {
-        let base = block.row_head(i).base + block.columns_head::<L>().base;
-        let field = |e: i32| L::splat_i(e << 23);
-        let (for_c, scale) = (field(TOP + base + 127 + 5), field(127 + 24 - TOP - base));
-        let result = field(127 + TOP + base - 24);
-
         let mut s = fields::<L>(least[0]);
         let mut sums = [L::splat_i(0); VECTORS];
         block.add_products::<L>(i, (0, N, GROUPS), s, &mut sums);
@@ -190,6 +211,24 @@ unsafe fn row<L: Lanes, const N: usize, const GROUPS: usize>(
                 s[v] = both;
             }
         }
+        add_c::<L, GROUPS>(block.base::<L>(i), s, sums, c, kept);
+    }
+}
+
+/// Adds c to the sums of a row, whose exponents `s` are counted down from 28 + `base`, and rounds.
+#[inline(always)]
+unsafe fn add_c<L: Lanes, const GROUPS: usize>(
+    base: i32,
+    s: [L::I; VECTORS],
+    sums: [L::I; VECTORS],
+    c: *mut f32,
+    kept: L::Table,
+) {
+    // SAFETY: the row of c is there, as the caller says.
+    unsafe {
+        let field = |e: i32| L::splat_i(e << 23);
+        let (for_c, scale) = (field(TOP + base + 127 + 5), field(127 + 24 - TOP - base));
+        let result = field(127 + TOP + base - 24);
         for v in 0..VECTORS {
             let at = c.add(v * L::COUNT);
             let c = L::load(at);

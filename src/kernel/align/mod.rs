@@ -14,9 +14,9 @@
 //!   the largest exponent. Adding u to the packed product's exponent field makes it p * 2^(F - E).
 //! * Bytes are 14 to 62, and 113 for a zero factor: u is 28 to 124 for a product that is not zero, and 126 stands for a
 //!   block of zero products. A zero product becomes 2^(u - 127) < 1, which is cut to 0.
-//! * Rows (or columns of B) whose exponents span more than 48 binades in a block, that hold an infinity or a NaN, or
-//!   whose base is so far out that a scale would not be a normal number, are packed as they are and marked "slow": their
-//!   dot products take the way of [`Scalar`].
+//! * Rows (or columns of B) whose exponents span more than 48 binades in a block, or whose base is so far out that a scale
+//!   would not be a normal number, are packed as they are: see `wide`. Those that hold an infinity, a NaN or a subnormal
+//!   binary32 number then take the way of [`Scalar`].
 //! * 28 binades are left above the base, so that a c larger than all products still fits (`early`).
 //!
 //! Lanes whose E lies below [`LOWEST`] take the scalar way too, so that results are normal numbers and every
@@ -26,6 +26,7 @@ pub mod early;
 pub mod late;
 mod pack;
 mod scalar;
+mod wide;
 
 use super::Tile;
 use super::lanes::{Lanes, byte_to_exponent};
@@ -53,14 +54,21 @@ const ZERO_BLOCK: i32 = 126;
 /// u of a product with exponent `base`.
 const TOP: i32 = 2 * TOP_BYTE;
 
+/// Scaled, with their exponents in bytes.
+const SCALED: i32 = 0;
+/// As they are, because their exponents do not fit; all of them finite, and none subnormal in binary32.
+const WIDE: i32 = 1;
+/// As they are, for the scalar way.
+const ANY: i32 = 2;
+
 /// What lies beside a row of A (or the columns of B) in a block.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Head {
     /// Largest exponent.
     base: i32,
-    /// Are the numbers packed as they are, for the scalar way?
-    slow: i32,
+    /// How the numbers are packed: scaled, or as they are.
+    kind: i32,
 }
 
 /// Where things lie in packed blocks of N elements for a level's vectors.
@@ -127,6 +135,13 @@ impl<const N: usize> Block<N> {
         }
     }
 
+    /// The sum of row i's and the columns' bases.
+    #[inline(always)]
+    unsafe fn base<L: Lanes>(&self, i: usize) -> i32 {
+        // SAFETY: i < MR.
+        unsafe { self.row_head(i).base + self.columns_head::<L>().base }
+    }
+
     #[inline(always)]
     unsafe fn columns(&self) -> *const f32 {
         self.b.cast()
@@ -185,6 +200,29 @@ impl<const N: usize> Block<N> {
     }
 }
 
+/// The products of one row of a block, however they are packed.
+trait Products<L: Lanes> {
+    /// Adds the products of elements `first` to `end` - 1, aligned by the exponents `s`, to `sums`.
+    unsafe fn add(&self, first: usize, end: usize, s: [L::I; VECTORS], sums: &mut [L::I; VECTORS]);
+}
+
+/// Row `i` of a block, packed with bytes.
+struct Scaled<const N: usize> {
+    block: Block<N>,
+    i: usize,
+}
+
+impl<L: Lanes, const N: usize> Products<L> for Scaled<N> {
+    #[inline(always)]
+    unsafe fn add(&self, first: usize, end: usize, s: [L::I; VECTORS], sums: &mut [L::I; VECTORS]) {
+        // SAFETY: the block has the row.
+        unsafe {
+            self.block
+                .add_products::<L>(self.i, (first, end, 1), s, sums)
+        }
+    }
+}
+
 /// u of a row as exponent fields, vector by vector.
 #[inline(always)]
 unsafe fn fields<L: Lanes>(u: L::I) -> [L::I; VECTORS] {
@@ -216,6 +254,8 @@ enum Way {
     Fast,
     /// By vectors, then some lanes again: zero products only, or an exponent below [`LOWEST`].
     Mixed,
+    /// By vectors, for wide exponents.
+    Wide,
     /// By the scalar code.
     Slow,
 }
@@ -234,9 +274,10 @@ unsafe fn first_pass<L: Lanes, const N: usize, const GROUPS: usize>(
         for (i, way) in ways.iter_mut().enumerate().take(rows) {
             let head = block.row_head(i);
             let base = head.base + columns.base;
-            if head.slow != 0 || columns.slow != 0 || !(LOWEST_BASE..=HIGHEST_BASE).contains(&base)
-            {
-                *way = Way::Slow;
+            let kind = head.kind.max(columns.kind);
+            if kind != SCALED || !(LOWEST_BASE..=HIGHEST_BASE).contains(&base) {
+                let wide = kind != ANY && GROUPS == 1 && head.base <= wide::TOP_OF_A;
+                *way = if wide { Way::Wide } else { Way::Slow };
                 continue;
             }
             let mut all = L::splat_i(ZERO_BLOCK * 0x0101_0101);
@@ -292,26 +333,52 @@ impl Common {
             let columns = Layout::<N>::columns::<L>();
             let (row, head) = (block.row(i), block.row_head(i));
             let (b, b_head) = (block.columns(), block.columns_head::<L>());
-            let back = |x: f32, power: i32, slow: i32| {
+            let back = |x: f32, power: i32, kind: i32| {
                 // Two steps: a scale and its inverse are normal numbers, whichever of them the power is.
-                if slow != 0 {
+                if kind != SCALED {
                     x
                 } else {
                     scalar::times_power_of_two(x, power)
                 }
             };
             let a: [f32; N] =
-                std::array::from_fn(|p| back(*row.add(p), head.base + TOP - self.bits, head.slow));
+                std::array::from_fn(|p| back(*row.add(p), head.base + TOP - self.bits, head.kind));
             let is_last = tile.last && kb + 1 == tile.blocks;
             for j in (0..tile.cols).filter(|&j| lanes(j)) {
                 let b: [f32; N] = std::array::from_fn(|p| {
-                    back(*b.add(p * columns + j), b_head.base, b_head.slow)
+                    back(*b.add(p * columns + j), b_head.base, b_head.kind)
                 });
                 let c = tile.c.cast::<f32>().add(i * columns + j);
                 let d = self.scalar.block(&a, &b, *c);
                 // Between blocks a zero has no sign.
                 *c = if is_last { d } else { d + 0.0 };
             }
+        }
+    }
+
+    /// What a row of wide exponents needs beyond the vectors: the scalar way for the columns in `out`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn wide_lanes<L: Lanes, const N: usize>(
+        &self,
+        tile: &Tile,
+        (kb, i): (usize, usize),
+        out: u64,
+        c: &[f32],
+    ) {
+        // SAFETY: the tile has the block and the row; `c` holds the row as it was before the block.
+        unsafe {
+            let is_out = |j: usize| out >> j & 1 != 0;
+            let to = tile.c.cast::<f32>().add(i * Layout::<N>::columns::<L>());
+            for (j, &c) in c
+                .iter()
+                .enumerate()
+                .take(tile.cols)
+                .filter(|&(j, _)| is_out(j))
+            {
+                *to.add(j) = c;
+            }
+            self.scalar_lanes::<L, N>(tile, kb, i, is_out);
         }
     }
 

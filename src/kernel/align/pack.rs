@@ -1,6 +1,6 @@
 //! Packing for aligning kernels; the layout is explained in the module above.
 
-use super::{Head, Layout, MR, SPAN, TOP, TOP_BYTE, VECTORS, ZERO_BYTE};
+use super::{ANY, Head, Layout, MR, SCALED, SPAN, TOP, TOP_BYTE, VECTORS, WIDE, ZERO_BYTE};
 use crate::kernel::lanes::{Job, Lanes};
 
 /// Largest and smallest base of numbers that are scaled.
@@ -12,10 +12,16 @@ struct Extent {
     /// Largest and smallest exponent field of the numbers that are not zero; 0 and 255 if all are.
     top: u32,
     low: u32,
+    /// Is one of them subnormal in binary32?
+    subnormal: bool,
 }
 
 impl Extent {
-    const NONE: Extent = Extent { top: 0, low: 255 };
+    const NONE: Extent = Extent {
+        top: 0,
+        low: 255,
+        subnormal: false,
+    };
 
     /// Takes in a number. Fields of 255, infinities and NaNs, stay the top and are found later.
     #[inline(always)]
@@ -25,20 +31,26 @@ impl Extent {
         let zero = magnitude == 0;
         self.top = self.top.max(if zero { 0 } else { field });
         self.low = self.low.min(if zero { 255 } else { field });
+        self.subnormal |= magnitude.wrapping_sub(1) < 0x7f_ffff;
     }
 
     #[inline(always)]
     fn head(self) -> Head {
         if self.top == 0 {
-            return Head { base: 0, slow: 0 };
+            return Head {
+                base: 0,
+                kind: SCALED,
+            };
         }
         let base = self.top as i32 - 127;
-        let slow =
-            self.top == 255 || self.top as i32 - self.low as i32 > SPAN || !BASES.contains(&base);
-        Head {
-            base,
-            slow: slow.into(),
-        }
+        let fits = self.top as i32 - self.low as i32 <= SPAN && BASES.contains(&base);
+        let kind = match (self.top, fits) {
+            (255, _) => ANY,
+            (_, true) => SCALED,
+            (_, false) if self.subnormal => ANY,
+            (_, false) => WIDE,
+        };
+        Head { base, kind }
     }
 }
 
@@ -46,11 +58,15 @@ impl Head {
     /// The power of two that scales by 2^(`shift` - base); 1 if nothing is scaled.
     #[inline(always)]
     fn scale(self, shift: i32) -> f32 {
-        let power = if self.slow != 0 { 0 } else { shift - self.base };
+        let power = if self.kind == SCALED {
+            shift - self.base
+        } else {
+            0
+        };
         f32::from_bits(((127 + power) as u32) << 23)
     }
 
-    /// The byte beside a number. In a slow row it does not matter, as long as it is one.
+    /// The byte beside a number. Where numbers are packed as they are it does not matter, as long as it is one.
     #[inline(always)]
     fn byte(self, x: f32, min_field: u32) -> i32 {
         let magnitude = x.to_bits() & 0x7fff_ffff;
