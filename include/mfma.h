@@ -213,6 +213,8 @@ typedef struct mfma_params {
     int32_t nan_after_cut;
     // NaN's encoding and zero's sign: MFMA_CONVENTIONS_*.
     int32_t conventions;
+    // 0. Makes the size a multiple of 8 without padding of unknown content.
+    int32_t reserved;
 } mfma_params;
 
 // A unit of the catalogue for one pair of input formats. Set `size` to sizeof(mfma_capability).

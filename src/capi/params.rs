@@ -55,6 +55,8 @@ pub struct mfma_params {
     pub nan_after_cut: i32,
     /// NaN's encoding and zero's sign: MFMA_CONVENTIONS_*.
     pub conventions: i32,
+    /// 0. Makes the size a multiple of 8 without padding of unknown content.
+    pub reserved: i32,
 }
 
 // SAFETY: repr(C), size first, integers only.
@@ -83,6 +85,7 @@ const ZERO: mfma_params = mfma_params {
     out_subnormals: 0,
     nan_after_cut: 0,
     conventions: 0,
+    reserved: 0,
 };
 
 const SCHEMES: &[(i32, Scheme)] = &[
@@ -161,6 +164,7 @@ impl From<&Params> for mfma_params {
             out_subnormals: out_subnormals.into(),
             nan_after_cut: nan_after_cut.into(),
             conventions: code(CONVENTIONS, conventions),
+            reserved: 0,
         }
     }
 }
@@ -193,6 +197,9 @@ impl mfma_params {
                 .map(Some)
                 .map_err(|_| refuse(field, value, "0 or more, or MFMA_NONE")),
         };
+        if self.reserved != 0 {
+            return Err(refuse("reserved", self.reserved, "0"));
+        }
         let limit = |value: i32| Some(value).filter(|&value| value != MFMA_NONE);
         Ok(Params {
             scheme: choice(SCHEMES, "scheme", self.scheme)?,
