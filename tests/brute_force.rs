@@ -64,6 +64,17 @@ fn number(format: Format, bits: u64) -> Number {
     }
 }
 
+/// The same number after a conversion to binary16, which is how mma.sync multiplies 8-bit inputs.
+fn in_binary16(x: Number) -> Number {
+    if x.value == 0.0 || !x.value.is_finite() {
+        return x;
+    }
+    Number {
+        exponent: leading(x.value).max(-14),
+        ..x
+    }
+}
+
 /// Cut to a multiple of 2^`unit`, toward zero.
 fn cut(x: f64, unit: i32) -> f64 {
     (x / pow2(unit)).trunc() * pow2(unit)
@@ -292,7 +303,13 @@ fn pairs_of(formats: [Format; 2], unit: impl Fn(Format, Format) -> (Model, Their
     [[x, x], [y, y], [x, y], [y, x]]
         .map(|[a, b]| {
             let (ours, theirs) = unit(a, b);
-            let numbers = |format| (0..256).map(|bits| number(format, bits)).collect();
+            let as_binary16 = matches!(theirs.unit, Unit::Halves { .. });
+            let numbers = |format| {
+                let numbers = (0..256).map(|bits| number(format, bits));
+                numbers
+                    .map(|x| if as_binary16 { in_binary16(x) } else { x })
+                    .collect()
+            };
             let (a, b) = (numbers(a), numbers(b));
             Pair { ours, theirs, a, b }
         })
