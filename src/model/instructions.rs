@@ -9,8 +9,8 @@
 //!   instruction has no types (a descriptor holds them), so they may be added as wgmma writes them,
 //!   `tcgen05.mma.cta_group::1.kind::f16.f32.bf16.bf16`; without them it means the first of its kind.
 //!
-//! Left out, because no source says how they compute: sparse instructions, `mma.m8n8k4` with binary16 inputs after Volta
-//! (other hardware than the tensor core), and `mma.m16n8k16` with 8-bit inputs on Hopper and Blackwell.
+//! Left out, because no source says how they compute: sparse instructions, and `mma.m8n8k4` with binary16 inputs after
+//! Volta (other hardware than the tensor core).
 
 use super::{Arch, Model, Reach, Row, catalogue};
 use crate::error::{Error, ErrorCode};
@@ -177,7 +177,7 @@ const FAMILIES: &[Family] = &[
     family!(FAST_DOUBLE, Style::Mma,       &[[16, 8, 4, 1], [16, 8, 8, 1], [16, 8, 16, 1]], &[[Fp64; 2]] => &[Fp64], Formats),
     family!(DOUBLE,      Style::WmmaTyped, &[[8, 8, 4, 1]], &[[Fp64; 2]] => &[Fp64], Formats),
     family!(NATIVE_FP8,  Style::Mma,       &[[16, 8, 16, 1], [16, 8, 32, 1]], OCP8 => &[Fp32, Fp16], Formats),
-    family!(SPLIT_FP8,   Style::Mma,       &[[16, 8, 32, 1]], OCP8 => &[Fp32, Fp16], Instruction),
+    family!(SPLIT_FP8,   Style::Mma,       &[[16, 8, 16, 1], [16, 8, 32, 1]], OCP8 => &[Fp32, Fp16], Instruction),
     family!(&[Arch::RtxBlackwell], Style::MmaKind, &[[16, 8, 32, 1]], OCP8 => &[Fp32, Fp16], Formats),
 
     // PTX ISA, asynchronous warpgroup-level instructions: the shape's n stands for all multiples of 8 up to 256.

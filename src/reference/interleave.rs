@@ -67,24 +67,23 @@ mod tests {
     use crate::reference::dot_raw;
     use crate::{Format, Model};
 
-    /// Measured on an H200: a subnormal E4M3 factor has its true exponent, 2^-9 and not 2^-3 * 2^-6.
+    /// Measured on an H200: a subnormal E4M3 factor has its true exponent, not -6.
     #[test]
     fn subnormal_e4m3_factors_are_normalised() {
         let mut a = vec![0u64; 32];
         let mut b = vec![0u64; 32];
-        // 2^-9 * 2^15 and its opposite, then 2^-9 * 2^-16 in the same half block, 31 binades below.
-        (a[0], b[0]) = (0x01, 0x78);
-        (a[1], b[1]) = (0x81, 0x78);
-        (a[4], b[4]) = (0x01, 0x01);
-        let model = Model::from_instruction(
-            "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32",
-            Arch::Hopper,
-        )
-        .unwrap();
+        // Elements 17 and 24: 2^-8 times E5M2 numbers; with the exponent -6 the last bit of the sum would be lost.
+        for (i, x, y) in [
+            (16, 0xa9, 0x01),
+            (17, 0x82, 0x09),
+            (24, 0x02, 0x65),
+            (27, 0xd1, 0xa1),
+        ] {
+            (a[i], b[i]) = (x, y);
+        }
+        let name = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32";
+        let model = Model::from_instruction(name, Arch::Hopper).unwrap();
         assert_eq!((model.a(), model.b()), (Format::E4m3, Format::E5m2));
-        assert_eq!(dot_raw(model.unit(), &a, &b, 0), 0);
-        // 2^-9 * 2^-10: 25 binades below, kept; with the exponent -6 of a subnormal number it would be lost.
-        b[4] = 0x14;
-        assert_eq!(dot_raw(model.unit(), &a, &b, 0), 0x3600_0000);
+        assert_eq!(dot_raw(model.unit(), &a, &b, 0), 0x40a2_cff5);
     }
 }

@@ -61,6 +61,27 @@ pub fn visit(folder: &Path, visitor: &mut dyn FnMut(Set)) {
     paper(folder, visitor);
     directed(folder, visitor);
     measured(folder, visitor);
+    h200(visitor);
+}
+
+/// tests/data/h200: vectors measured by this project (docs/measured.md), committed and nowhere else.
+pub fn h200(visitor: &mut dyn FnMut(Set)) {
+    for path in text_files(&committed_folder().join("h200")) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let name = text
+            .lines()
+            .find_map(|line| line.strip_prefix("# instruction: "))
+            .unwrap_or_else(|| panic!("{}: no instruction", path.display()));
+        let (arch, instruction, model) = by_instruction(name, Arch::Hopper);
+        visitor(Set {
+            name: format!("h200/{}", path.file_name().unwrap().to_str().unwrap()),
+            source: Source::Measured,
+            arch,
+            instruction,
+            model,
+            cases: read_cases(&path),
+        });
+    }
 }
 
 /// golden/*.txt

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::common::evidence::{Set, Source, committed_folder, directed, golden, paper};
+use crate::common::evidence::{Set, Source, committed_folder, directed, golden, h200, paper};
 use crate::common::passes::PASSES;
 use crate::common::report::{self, Outcome};
 use crate::common::{evidence_folder, say_absent};
@@ -84,6 +84,13 @@ fn committed_directed_cases() {
 #[test]
 fn committed_paper_vectors() {
     assert!(check(&committed_folder(), paper).1 >= 2562);
+}
+
+/// What this project measured on an H200, every instruction with 8-bit, binary16, bfloat16, tf32 and binary64 inputs.
+#[test]
+fn committed_h200_vectors() {
+    let (sets, vectors) = check(&committed_folder(), |_, visitor| h200(visitor));
+    assert!(sets >= 39 && vectors >= 5_000);
 }
 
 #[test]
