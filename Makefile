@@ -41,11 +41,11 @@ check:                          ## formatting, lints, header drift, documentatio
 	@packaging/ensure.sh build
 	$(CARGO) fmt --check
 	$(CARGO) clippy --all-targets -- -D warnings
-	$(CARGO) run --quiet --example gen_header -- --check
+	$(CARGO) run --release --quiet --example gen_header -- --check
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps
 
 header:                         ## regenerate include/mfma.h
-	$(CARGO) run --quiet --example gen_header
+	$(CARGO) run --release --quiet --example gen_header
 
 evidence:                       ## regenerate docs/evidence.md from test runs
 	$(CARGO) run --release --example evidence
