@@ -8,7 +8,7 @@
 //! Memory: packed panels of at most [`PANEL_BYTES`] (or one block of one tile, in a custom unit with very long
 //! blocks), a region of at most [`MB`] x [`NB`] numbers, and a strip a thread; whatever m, n and k.
 
-use std::alloc::{Layout, alloc, dealloc};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::control::Control;
@@ -58,7 +58,7 @@ pub fn run(problem: &Problem, control: &Control) -> Result<(), Error> {
     Run::new(problem, control)?.all()
 }
 
-/// Memory for panels and carried numbers, aligned to cache lines; not initialised.
+/// Memory for panels and carried numbers, aligned to cache lines; zero at first, as lanes beyond a tile are read too.
 struct Buffer {
     start: *mut u8,
     layout: Layout,
@@ -79,7 +79,7 @@ impl Buffer {
         };
         let layout = Layout::from_size_align(bytes.max(64), 64).map_err(|_| refuse())?;
         // SAFETY: the size is not zero.
-        let start = unsafe { alloc(layout) };
+        let start = unsafe { alloc_zeroed(layout) };
         if start.is_null() {
             return Err(refuse());
         }
