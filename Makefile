@@ -32,7 +32,7 @@ test: test-rust test-octave     ## run every test of every language
 
 test-rust: library
 	@packaging/ensure.sh test
-	MFMA_TEST_CASES=$${MFMA_TEST_CASES:-1000000} $(CARGO) test --release
+	MFMA_TEST_CASES=$${MFMA_TEST_CASES:-1400000} $(CARGO) test --release
 
 test-octave: mex
 	$(OCTAVE_RUN) octave/run_tests.m

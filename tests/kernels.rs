@@ -1,7 +1,7 @@
 //! Every kernel on every level against the reference, bit for bit.
 //!
 //! MFMA_TEST_CASES sets how many dot products a row of the catalogue gets on each level (all generators together; 20,000
-//! unless set, 1,000,000 in `make test`),
+//! unless set, 1,400,000 in `make test`, which makes every row more than a million),
 //! MFMA_TEST_SEED the seed; both are printed. MFMA_TEST_ROW limits the test to rows whose name contains a text.
 
 #[path = "common/engine.rs"]
