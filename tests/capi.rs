@@ -35,6 +35,37 @@ fn rules() {
     run("c/rules.c", &[]);
 }
 
+/// The example of the README, compiled and linked as it says, with nothing set for the loader.
+#[test]
+fn example_of_the_readme() {
+    if !have("cc") {
+        return say_skipped("the README's example", "cc");
+    }
+    let readme = std::fs::read_to_string(native::root().join("README.md")).unwrap();
+    let block = |language: &str, holds: &str| {
+        let mut blocks = readme.split("```");
+        let found = blocks.find(|block| block.starts_with(language) && block.contains(holds));
+        found.unwrap().strip_prefix(language).unwrap().trim()
+    };
+    let folder = scratch("capi_readme");
+    std::fs::write(folder.join("example.c"), block("c\n", "mfma_gemm_f32")).unwrap();
+    let root = native::root().to_str().unwrap();
+    let libraries = library_folder();
+    let libraries = libraries.to_str().unwrap();
+    let command = block("sh\n", "example.c")
+        .replace("-Iinclude", &format!("-I{root}/include"))
+        .replace("-Ltarget/release", &format!("-L{libraries}"))
+        .replace("$PWD/target/release", libraries);
+    succeed(
+        Command::new("sh")
+            .arg("-c")
+            .arg(&command)
+            .current_dir(&folder),
+    );
+    let output = succeed(Command::new(folder.join("a.out")).env_remove("LD_LIBRARY_PATH"));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "1 2 3 4\n");
+}
+
 #[test]
 fn memory() {
     run("c/memory.c", &[]);
