@@ -431,8 +431,9 @@ mfma_status mfma_dot_batch(const mfma_model *model, int64_t count, int64_t k, co
 // are binary32. A is m x k, B k x n, C and D m x n, all column-major.
 //
 // alpha*A and beta*C are formed in binary64 and rounded once to the unit's formats. With beta == 0, C is not read and
-// may be NULL (then ldc may be anything). Without elements, A, B, C or D may be NULL. k == 0 gives D = round(beta*C). D may be C, with ldd == ldc;
-// it must not overlap anything else. On failure D is untouched.
+// may be NULL (then ldc may be anything). Matrices of which nothing is read or written (m, n or k is 0) may be NULL.
+// k == 0 gives D = round(beta*C). D may be C, with ldd == ldc; it must not overlap anything else. On failure D is
+// untouched.
 mfma_status mfma_gemm_f32(mfma_arch arch, mfma_format format, int64_t m, int64_t n, int64_t k, float alpha,
                           const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
                           const float *c, int64_t ldc, float *d, int64_t ldd);

@@ -61,8 +61,9 @@ unsafe fn run<T: Copy + Into<f64>>(
 /// are binary32. A is m x k, B k x n, C and D m x n, all column-major.
 ///
 /// alpha*A and beta*C are formed in binary64 and rounded once to the unit's formats. With beta == 0, C is not read and
-/// may be NULL (then ldc may be anything). Without elements, A, B, C or D may be NULL. k == 0 gives D = round(beta*C). D may be C, with ldd == ldc;
-/// it must not overlap anything else. On failure D is untouched.
+/// may be NULL (then ldc may be anything). Matrices of which nothing is read or written (m, n or k is 0) may be NULL.
+/// k == 0 gives D = round(beta*C). D may be C, with ldd == ldc; it must not overlap anything else. On failure D is
+/// untouched.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mfma_gemm_f32(
     arch: mfma_arch,

@@ -58,7 +58,8 @@ impl Operand {
         }
     }
 
-    /// Checks a batch of `count` matrices of the given sizes; `names` are those of rows and columns.
+    /// Checks a batch of `count` matrices of the given sizes; `names` are those of rows and columns. `used`: is any
+    /// element read or written? Else the matrices may be NULL.
     ///
     /// # Safety
     /// Every element that the sizes name must be readable (writable for the result) while the views are in use.
@@ -67,6 +68,7 @@ impl Operand {
         mut sizes: [i64; 2],
         mut names: [&str; 2],
         count: usize,
+        used: bool,
     ) -> Result<Checked, Error> {
         if self.rows_contiguous {
             sizes.reverse();
@@ -98,7 +100,7 @@ impl Operand {
                 let stride = size(&format!("stride_{}", self.name.to_lowercase()), *stride)?;
                 if matrix.is_empty() || count == 0 {
                     // Nothing is read, so nothing can be too far away.
-                } else if first.is_null() {
+                } else if first.is_null() && used {
                     return Err(null());
                 } else {
                     matrix.check_last(self.name, count, stride)?;
@@ -118,7 +120,7 @@ impl Operand {
                 list.try_reserve_exact(starts.len())
                     .map_err(|_| out_of_memory())?;
                 for &start in starts {
-                    if !matrix(start.addr())?.is_empty() && start.is_null() {
+                    if !matrix(start.addr())?.is_empty() && start.is_null() && used {
                         return Err(null());
                     }
                     list.push(view(start));
