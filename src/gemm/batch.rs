@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::format::{Format, Overflow, Rounding, recode};
 use crate::kernel::{DotKernel, FpMode, FpModeGuard, Part, Source, StripBuffer, dots_for, level};
 use crate::model::Model;
-use crate::reference::{Operand, dot};
+use crate::reference::{Operand, dot, dot_of};
 use crate::threads::Workers;
 
 /// `count` dot products of length k: case i reads a(i, 0..k), b(i, 0..k) and c(i, 0) and writes d(i, 0). All views are
@@ -91,14 +91,11 @@ fn by_reference(batch: &DotBatch, i: usize) {
         // SAFETY: (i, j) lies in the view.
         unsafe { view.load(i, j, 1.0, format, Rounding::NearestEven) }
     };
-    let factors = |view: View, format: Format| -> Vec<_> {
-        (0..batch.k)
-            .map(|p| model.unit().factor(format, raw(view, p, format)))
-            .collect()
-    };
-    let (a, b) = (factors(batch.a, model.a()), factors(batch.b, model.b()));
+    let unit = model.unit();
+    let factor = |view, p, format| unit.factor(format, raw(view, p, format));
+    let pair = |p| (factor(batch.a, p, model.a()), factor(batch.b, p, model.b()));
     let c = Operand::new(model.output(), raw(batch.c, 0, model.output()));
-    let d = dot(model.unit(), &a, &b, c);
+    let d = dot_of(unit, batch.k, pair, c);
     // SAFETY: (i, 0) lies in d, and only this task writes it.
     unsafe { batch.d.store(i, 0, model.output(), d) };
 }

@@ -97,6 +97,23 @@ pub fn dot(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand) -> u64 {
     repack(unit, c, unit.output, unit.params.rounding)
 }
 
+/// [`dot`] of `k` pairs of factors that are made when they are needed: only one block of them is in memory at a time.
+pub fn dot_of(unit: Unit, k: usize, pair: impl Fn(usize) -> (Decoded, Decoded), c: Operand) -> u64 {
+    let size = unit.params.fma as usize;
+    let (mut a, mut b) = (Vec::with_capacity(size), Vec::with_capacity(size));
+    let mut c = in_carry_format(unit, c);
+    for first in (0..k).step_by(size) {
+        a.clear();
+        b.clear();
+        for (x, y) in (first..k.min(first + size)).map(&pair) {
+            a.push(x);
+            b.push(y);
+        }
+        c = Operand::new(unit.carry(), block(unit, &a, &b, c));
+    }
+    repack(unit, c, unit.output, unit.params.rounding)
+}
+
 /// c as the unit carries it from block to block; wider than the output in units that follow the toolbox.
 fn in_carry_format(unit: Unit, c: Operand) -> Operand {
     let carry = unit.carry();

@@ -193,12 +193,49 @@ static void allocation(void)
     free(d);
 }
 
+/* Dot products of custom units, which no kernel knows, need no memory that grows with k. */
+static void long_dot_product(void)
+{
+    enum { K = 1 << 22 };
+    mfma_params params;
+    mfma_model *model = NULL;
+    params.size = sizeof params;
+    EXPECT(mfma_params_default(&params), MFMA_OK, "");
+    params.fma = 7;
+    params.sticky = 1;
+    EXPECT(mfma_model_from_params(&params, MFMA_FMT_E5M2, MFMA_FMT_E5M2, MFMA_FMT_FP32, &model), MFMA_OK, "");
+    unsigned char *a = calloc(K, 1);
+    float c = 2.5f, d = 0;
+    a[K - 1] = 0x3c;
+    struct rlimit before, tight;
+    getrlimit(RLIMIT_AS, &before);
+    FILE *file = fopen("/proc/self/statm", "r");
+    long pages = 0;
+    if (file == NULL || fscanf(file, "%ld", &pages) != 1) {
+        printf("memory.c: NOT RUN, no /proc\n");
+        return;
+    }
+    fclose(file);
+    tight = before;
+    tight.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (16 << 20);
+    setrlimit(RLIMIT_AS, &tight);
+    EXPECT(mfma_set_num_threads(1), MFMA_OK, "");
+    EXPECT(mfma_dot_batch(model, 1, K, a, a, &c, &d), MFMA_OK, "");
+    setrlimit(RLIMIT_AS, &before);
+    CHECK(d == 3.5f);
+    EXPECT(mfma_set_num_threads(0), MFMA_OK, "");
+    mfma_model_free(model);
+    free(a);
+}
+
 int main(int count, char **arguments)
 {
     guard_pages();
     alignment();
     /* Tools that map much memory of their own cannot run this part. */
-    if (count < 2 || strcmp(arguments[1], "without-limits") != 0)
+    if (count < 2 || strcmp(arguments[1], "without-limits") != 0) {
         allocation();
+        long_dot_product();
+    }
     return check_result();
 }
