@@ -6,8 +6,8 @@ function D = CustomTC(alpha, A, B, beta, C, informat, outformat, params)
 %       D = round(alpha*A) * round(B) + round(beta*C)
 %
 %   with every element of D as the unit that params describes computes it. alpha, A, B, beta and C are as for A100TC.
-%   informat is one of 'fp16', 'bf16', 'tf32', 'fp8-e4m3', 'fp8-e5m2', 'fp32', 'fp64' or their other names, outformat
-%   'fp32', 'fp16' or 'fp64' or their other names, in any letter case. With params.fp8_fnuz = 1 the 8-bit formats are
+%   informat is one of 'fp16', 'bf16', 'tf32', 'fp8-e4m3', 'fp8-e5m2', 'fp32', 'fp64' or their other names ('fp8' and
+%   'bf8' among them), outformat 'fp32', 'fp16' or 'fp64' or their other names, in any letter case. With params.fp8_fnuz = 1 the 8-bit formats are
 %   the FNUZ kinds of CDNA 3.
 %
 %   params is a struct. Fields (default in brackets; unknown fields are ignored, as the original toolbox ignores them):
@@ -64,8 +64,7 @@ if nargin < 8
     error('mfma:arg:count', ...
         'CustomTC: %d of 8 arguments given: alpha, A, B, beta, C, informat, outformat, params', nargin);
 end
-unit.params = custom_params(params, 'CustomTC');
-unit.fnuz = isfield(params, 'fp8_fnuz') && isequal(double(params.fp8_fnuz ~= 0), 1);
+[unit.params, unit.fnuz] = custom_params(params, 'CustomTC');
 unit.format = informat;
 unit.out = outformat;
 unit.alpha = alpha;
@@ -91,3 +90,12 @@ end
 %!error id=mfma:params:value CustomTC (1, 1, 1, 1, 1, 'fp16', 'fp32', struct ('frmode', 'xx'))
 %!error id=mfma:params:value CustomTC (1, 1, 1, 1, 1, 'fp16', 'fp32', struct ('fma', 0))
 %!error id=mfma:params:value CustomTC (1, 1, 1, 1, 1, 'fp16', 'fp32', struct ('fma', 1.5))
+%!error id=mfma:params:value CustomTC (1, 1, 1, 1, 1, 'fp16', 'fp32', struct ('fma', 1e10))
+%!error id=mfma:params:value CustomTC (1, 1, 1, 1, 1, 'fp16', 'fp32', struct ('min_exp_limit', NaN))
+%!error id=mfma:params:type CustomTC (1, 1, 1, 1, 1, 'fp16', 'fp32', struct ('fp8_fnuz', {{}}))
+%!test  % the names that the original's GEMM knows
+%! params = struct ('fma', 8);
+%! assert (CustomTC (1, 17, 1, 0, [], 'FP8', 'fp32', params), CustomTC (1, 17, 1, 0, [], 'e4m3', 'fp32', params));
+%! assert (CustomTC (1, 17, 1, 0, [], 'bf8', 'fp32', params), CustomTC (1, 17, 1, 0, [], 'e5m2', 'fp32', params));
+%! params.fp8_fnuz = 1;
+%! assert (CustomTC (1, 300, 1, 0, [], 'fp8', 'fp32', params), 240);

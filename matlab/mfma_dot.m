@@ -32,8 +32,7 @@ if isfield(unit, 'params')
     if isfield(unit, 'arch') || isfield(unit, 'instruction')
         error('mfma:arg:value', 'mfma_dot: params stands in the place of arch and instruction; give one of them');
     end
-    unit.fnuz = isfield(unit.params, 'fp8_fnuz') && isequal(double(unit.params.fp8_fnuz ~= 0), 1);
-    unit.params = custom_params(unit.params, 'mfma_dot');
+    [unit.params, unit.fnuz] = custom_params(unit.params, 'mfma_dot');
 end
 [d, bits] = mfma_mex('dot', 'mfma_dot', a, b, c, unit);
 end
@@ -47,6 +46,11 @@ end
 %! A = magic (9)(:, 1:5) / 7;  B = A / 3;
 %! D = mfma_gemm (A', B, diag (1:5), 'arch', 'H100', 'format', 'bf16');
 %! assert (mfma_dot (A, B, 1:5, 'arch', 'H100', 'format', 'bf16'), diag (D)');
+%!test  % an instruction decides the formats
+%! unit = {'arch', 'H100', 'instruction', 'wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3'};
+%! [d, bits] = mfma_dot (uint8 ([56; 64]), uint8 ([56; 56]), uint32 (0x40400000), unit{:}, 'raw', true);
+%! assert (d, 6);
+%! assert (bits, uint32 (0x40c00000));
 %!test  % CDNA 3, and as the original toolbox computes it
 %! a = [0x1400; 0xd980];  b = [0x0400; 0x0008];  c = uint32 (0x43800001);
 %! [~, bits] = mfma_dot (a, b, c, 'arch', 'MI300X', 'format', 'fp16', 'raw', true);

@@ -53,8 +53,7 @@ if isfield(unit, 'params')
     if isfield(unit, 'arch') || isfield(unit, 'instruction')
         error('mfma:arg:value', 'mfma_gemm: params stands in the place of arch and instruction; give one of them');
     end
-    unit.fnuz = isfield(unit.params, 'fp8_fnuz') && isequal(double(unit.params.fp8_fnuz ~= 0), 1);
-    unit.params = custom_params(unit.params, 'mfma_gemm');
+    [unit.params, unit.fnuz] = custom_params(unit.params, 'mfma_gemm');
 end
 if isfield(unit, 'transA') && yes_or_no(unit.transA, 'transA')
     A = transposed(A, 'A');

@@ -172,21 +172,33 @@ mfma_model *toolbox_unit(const char *function, toolbox_formats f)
     return model;
 }
 
-/* The formats of A and B: one name, or a cell array of two. */
-static void input_formats(const char *function, const mxArray *in, mfma_arch arch, mfma_format *a, mfma_format *b)
+/* A format of A or B. The original's GEMM knows AMD's names of the 8-bit formats for any unit of the user's own. */
+static mfma_format input_format(const char *function, const mxArray *in, mfma_arch arch, int custom)
 {
-    const label what = {function, "format"};
+    const char *name = get_text(in, (label){function, "format"});
+    mfma_format format;
+    if (custom && (name[0] == 'f' || name[0] == 'F') && (name[1] == 'p' || name[1] == 'P') && strcmp(name + 2, "8") == 0)
+        name = "e4m3";
+    else if (custom && (name[0] == 'b' || name[0] == 'B') && (name[1] == 'f' || name[1] == 'F') && strcmp(name + 2, "8") == 0)
+        name = "e5m2";
+    check(mfma_format_from_name(arch, name, &format), function);
+    return format;
+}
+
+/* The formats of A and B: one name, or a cell array of two. */
+static void input_formats(const char *function, const mxArray *in, mfma_arch arch, int custom, mfma_format *a,
+                          mfma_format *b)
+{
     if (!in) {
         *a = *b = MFMA_FMT_FP16;
     } else if (mxIsCell(in)) {
         if (mxGetNumberOfElements(in) != 2 || !mxGetCell(in, 0) || !mxGetCell(in, 1))
             fail("mfma:arg:value", "%s: format is a cell array of %.0f elements; allowed: one name, or two in a cell array",
                  function, (double)mxGetNumberOfElements(in));
-        check(mfma_format_from_name(arch, get_text(mxGetCell(in, 0), what), a), function);
-        check(mfma_format_from_name(arch, get_text(mxGetCell(in, 1), what), b), function);
+        *a = input_format(function, mxGetCell(in, 0), arch, custom);
+        *b = input_format(function, mxGetCell(in, 1), arch, custom);
     } else {
-        check(mfma_format_from_name(arch, get_text(in, what), a), function);
-        *b = *a;
+        *a = *b = input_format(function, in, arch, custom);
     }
 }
 
@@ -207,7 +219,7 @@ mfma_model *described_unit(const char *function, const mxArray *unit, unit_forma
         check(mfma_model_formats(model, &formats->a, &formats->b, &formats->d), function);
         return model;
     }
-    input_formats(function, field(unit, "format"), arch, &a, &b);
+    input_formats(function, field(unit, "format"), arch, params != NULL, &a, &b);
     d = usual_output(a);
     if (out)
         check(mfma_format_from_name(arch, get_text(out, (label){function, "outformat"}), &d), function);

@@ -1,8 +1,8 @@
-function p = custom_params(params, who)
+function [p, fnuz] = custom_params(params, who)
 % The features of a custom unit, as the library names them, from a struct as the original toolbox takes it.
 %
-%   p = custom_params(params, who): `who` begins the messages. Missing fields have the values of CustomTC's help text;
-%   fields that are not known are ignored, as the original ignores them.
+%   [p, fnuz] = custom_params(params, who): `who` begins the messages; fnuz: are 8-bit formats the FNUZ kinds? Missing
+%   fields have the values of CustomTC's help text; fields that are not known are ignored, as the original ignores them.
 
 if ~isstruct(params) || numel(params) ~= 1
     error('mfma:params:type', '%s: params must be one struct, with fields such as fma, neab and frmode', who);
@@ -37,10 +37,10 @@ if grouped && strcmp(p.alignment_rounding, 'rd')
 end
 p.drop_c_beyond = optional(params, 'drop_c_beyond', drop, who);
 
-% The original writes -1024 for "no limit".
+% The original writes -1024 for "no limit". (NaN is refused as no integer.)
 limit = real_scalar(params, 'min_exp_limit', -Inf, who);
 p.min_exponent = [];
-if limit > -1024
+if ~(limit <= -1024)
     p.min_exponent = whole(params, 'min_exp_limit', 0, who);
 end
 p.zero_c_exponent = [];
@@ -51,6 +51,8 @@ p.product_limit = flag(params, 'prd_limit', false, who);
 p.in_subnormals = flag(params, 'in_subnormals', true, who);
 p.out_subnormals = flag(params, 'out_subnormals', true, who);
 p.nan_after_cut = flag(params, 'nan_after_cut', false, who);
+
+fnuz = flag(params, 'fp8_fnuz', false, who);
 
 % Zero's sign and NaN's bits: as the vendor whose units add in this way.
 p.conventions = 'amd';
@@ -94,8 +96,8 @@ end
 
 function value = whole(params, name, missing, who)
 value = real_scalar(params, name, missing, who);
-if ~isfinite(value) || value ~= fix(value)
-    error('mfma:params:value', '%s: params.%s is %g; it must be an integer', who, name, value);
+if ~isfinite(value) || value ~= fix(value) || abs(value) > double(intmax('int32'))
+    error('mfma:params:value', '%s: params.%s is %g; it must be an integer of at most 31 bits', who, name, value);
 end
 end
 
