@@ -450,8 +450,9 @@ mfma_status mfma_gemm_args_default(mfma_gemm_args *args);
 // D = round(alpha*op(A)) round(op(B)) + round(beta*C) through the unit `args->model`, or a batch of such products: raw,
 // binary32 or binary64 storage for each matrix, transposes, row- or column-major order, progress and cancelling.
 //
-// Without elements, matrices may be NULL. k == 0 gives D = round(beta*C). D may be C with the same storage and leading
-// dimension; it must not overlap anything else. On failure D is untouched, but unspecified after MFMA_ERR_CANCELLED.
+// Matrices of which nothing is read or written (m, n or k is 0) may be NULL. k == 0 gives D = round(beta*C). D may be C
+// with the same storage and leading dimension; it must not overlap anything else. On failure D is untouched, but
+// unspecified after MFMA_ERR_CANCELLED.
 mfma_status mfma_gemm(const mfma_gemm_args *args);
 
 // Fills `params` with a unit like the A100's for binary16 inputs. `params->size` must be set.

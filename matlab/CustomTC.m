@@ -6,9 +6,9 @@ function D = CustomTC(alpha, A, B, beta, C, informat, outformat, params)
 %       D = round(alpha*A) * round(B) + round(beta*C)
 %
 %   with every element of D as the unit that params describes computes it. alpha, A, B, beta and C are as for A100TC.
-%   informat is one of 'fp16', 'bf16', 'tf32', 'fp8-e4m3', 'fp8-e5m2', 'fp32', 'fp64' or their other names ('fp8' and
-%   'bf8' among them), outformat 'fp32', 'fp16' or 'fp64' or their other names, in any letter case. With params.fp8_fnuz = 1 the 8-bit formats are
-%   the FNUZ kinds of CDNA 3.
+%   informat is one of 'fp16', 'bf16', 'tf32', 'fp8-e4m3', 'fp8-e5m2', 'fp32', 'fp64' or their other names, 'fp8' and
+%   'bf8' among them; outformat is 'fp32', 'fp16' or 'fp64' or their other names; all in any letter case. With
+%   params.fp8_fnuz = 1 the 8-bit formats are the FNUZ kinds of CDNA 3.
 %
 %   params is a struct. Fields (default in brackets; unknown fields are ignored, as the original toolbox ignores them):
 %

@@ -322,8 +322,9 @@ pub unsafe extern "C" fn mfma_gemm_args_default(args: *mut mfma_gemm_args) -> mf
 /// D = round(alpha*op(A)) round(op(B)) + round(beta*C) through the unit `args->model`, or a batch of such products: raw,
 /// binary32 or binary64 storage for each matrix, transposes, row- or column-major order, progress and cancelling.
 ///
-/// Matrices of which nothing is read or written (m, n or k is 0) may be NULL. k == 0 gives D = round(beta*C). D may be C with the same storage and leading
-/// dimension; it must not overlap anything else. On failure D is untouched, but unspecified after MFMA_ERR_CANCELLED.
+/// Matrices of which nothing is read or written (m, n or k is 0) may be NULL. k == 0 gives D = round(beta*C). D may be C
+/// with the same storage and leading dimension; it must not overlap anything else. On failure D is untouched, but
+/// unspecified after MFMA_ERR_CANCELLED.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mfma_gemm(args: *const mfma_gemm_args) -> mfma_status {
     guard!({
