@@ -235,6 +235,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What must be free before a thread is started: far more than its stack, and more than the 32 MiB above which glibc always
+/// asks the system, so that what it has in reserve for the calling thread does not count.
+const ROOM_FOR_A_THREAD: usize = 40 << 20;
+
+/// Would an allocation of so many bytes succeed now? What is large is allocated with a check, but a small allocation that
+/// fails ends the process, so work begins only where the allocator has some room in reserve.
+pub(crate) fn has_room(bytes: usize) -> bool {
+    let mut reserve = Vec::<u8>::new();
+    let enough = reserve.try_reserve_exact(bytes).is_ok();
+    // The compiler may leave out an allocation that nobody looks at.
+    std::hint::black_box(&mut reserve);
+    enough
+}
+
 /// Threads that wait for jobs.
 struct Pool {
     size: usize,
@@ -249,6 +263,10 @@ impl Pool {
         let rayon = ThreadPoolBuilder::new()
             .num_threads(size)
             .spawn_handler(|thread| {
+                // Threads that take the last memory would leave none for the small allocations of all others.
+                if !has_room(ROOM_FOR_A_THREAD) {
+                    return Err(std::io::ErrorKind::OutOfMemory.into());
+                }
                 let index = thread.index() + 1;
                 let name = format!("mfma-{index}");
                 let run = move || {
@@ -325,6 +343,10 @@ impl Slot {
     /// The pool, started if need be.
     fn pool() -> Option<Arc<Pool>> {
         let wanted = num_threads() - 1;
+        if wanted == 0 {
+            // Another thread has just asked for one thread.
+            return None;
+        }
         let mut slot = Slot::of_this_process().lock();
         if let Some(pool) = slot.as_ref().filter(|pool| pool.size == wanted) {
             return Some(pool.clone());

@@ -43,7 +43,7 @@ fn keep_message(text: &str) {
 /// Runs the body of an exported function: in the floating-point mode that compiled code expects, with errors and panics turned into
 /// a status and a message.
 pub(super) fn run(body: impl FnOnce() -> Result<(), Error>) -> mfma_status {
-    if !has_headroom() {
+    if !crate::threads::has_room(HEADROOM) {
         keep_message("not enough memory to begin");
         return ErrorCode::OutOfMemory.info().status;
     }
@@ -71,18 +71,8 @@ pub(super) fn run(body: impl FnOnce() -> Result<(), Error>) -> mfma_status {
     }
 }
 
-/// Bytes that all small allocations of one call take together, more or less.
+/// Bytes that a call's small allocations take together, more or less; its workspace is allocated with a check of its own.
 const HEADROOM: usize = 48 << 10;
-
-/// Is there memory for what a call allocates beside its workspace? What is large is allocated with a check of its own, but
-/// a small allocation that fails ends the process, so a call begins only where the allocator has some room in reserve.
-fn has_headroom() -> bool {
-    let mut reserve = Vec::<u8>::new();
-    let enough = reserve.try_reserve_exact(HEADROOM).is_ok();
-    // The compiler may leave out an allocation that nobody looks at.
-    std::hint::black_box(&mut reserve);
-    enough
-}
 
 fn panic_text(panic: &(dyn Any + Send)) -> &str {
     if let Some(text) = panic.downcast_ref::<&str>() {
