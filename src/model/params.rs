@@ -74,9 +74,11 @@ pub struct Params {
     /// Rounding of a sum or of c when one is aligned to the other (`armode`). Late c and `OddEvenGrouping`.
     pub alignment_rounding: Rounding,
     /// Fractional bits kept of the sum of products when it is aligned to a larger c. Late c.
+    /// The larger c keeps as many, so one with a longer fraction is rounded too.
     pub late_sum_bits: u32,
     /// Fractional bits, relative to the normalised exponent, to which the total is rounded down before the final
     /// rounding when the sum of products was aligned to c; `None`: no such step. Late c.
+    /// It acts on c alone where a block has no products.
     pub late_total_bits: Option<u32>,
     /// A late c more than this many binades below the largest product exponent is dropped instead of rounded;
     /// `None`: never. `OddEvenGrouping`.
