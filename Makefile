@@ -26,7 +26,7 @@ mex: library
 	$(OCTAVE_RUN) --eval "addpath matlab; mfma_build('quiet')"
 
 demo: mex                       ## install what is missing, build, and run an MI300X product in Octave
-	$(OCTAVE_RUN) octave/demo.m
+	$(OCTAVE_RUN) octave/mi300x_demo.m
 
 test: test-rust test-octave     ## run every test of every language
 

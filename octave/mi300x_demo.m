@@ -1,6 +1,6 @@
 % What an MI300X computes, next to binary64 and to other AMD GPUs: run by `make demo`.
 %
-%     octave-cli octave/demo.m
+%     octave-cli octave/mi300x_demo.m
 %
 % Two matrices with a spread of magnitudes as in the layers of a neural network are multiplied by the models of three
 % generations of AMD matrix cores. The program says how large the errors are, where the GPUs differ, and why.
