@@ -34,7 +34,7 @@ pub struct DotBatch {
 }
 
 /// Cases computed side by side; a multiple of every kernel's lanes.
-const LANES: usize = 32;
+const LANES: usize = 64;
 /// Elements of K that are loaded at a time.
 const STRIP_K: usize = 256;
 /// Products that one task computes, more or less.

@@ -10,7 +10,7 @@ use super::doubles::Doubles;
 use super::fma_chain::{chain_passing_nans, passes_nans};
 use super::lanes::{Job, Lanes};
 use super::pairwise_sum::{add_to_c, flush_input, min_normal, sum_of_products};
-use super::{Family, FpMode, Level, Strip, correct_rounding, family_of};
+use super::{Family, FpMode, Level, Strip, align, correct_rounding, family_of};
 use crate::format::Format;
 use crate::model::Model;
 
@@ -75,6 +75,9 @@ fn dots_of<L: Doubles>(model: &Model) -> Option<Box<dyn DotKernel>> {
         (Family::CorrectRounding, 1, true) => Box::new(Exact::<L, 1, true>(PhantomData)),
         (Family::CorrectRounding, 2, false) => Box::new(Exact::<L, 2, false>(PhantomData)),
         (Family::CorrectRounding, 1, false) => Box::new(Exact::<L, 1, false>(PhantomData)),
+        (Family::EarlyAddend, ..) => align::early::kernel::<L>(model)?,
+        (Family::LateAddend, ..) => align::late::kernel::<L>(model, false)?,
+        (Family::OddEven, ..) => align::late::kernel::<L>(model, true)?,
         _ => return None,
     })
 }

@@ -130,9 +130,9 @@ pub fn kernel_for(model: &Model, level: Level) -> Box<dyn Kernel> {
 /// The fast kernel of a unit for the vectors `L`, if there is one.
 fn kernel_of<L: doubles::Doubles>(model: &Model) -> Option<Box<dyn Kernel>> {
     match family_of(model) {
-        Family::EarlyAddend => align::early::kernel::<L>(model),
-        Family::LateAddend => align::late::kernel::<L>(model, false),
-        Family::OddEven => align::late::kernel::<L>(model, true),
+        Family::EarlyAddend => Some(align::early::kernel::<L>(model)?),
+        Family::LateAddend => Some(align::late::kernel::<L>(model, false)?),
+        Family::OddEven => Some(align::late::kernel::<L>(model, true)?),
         Family::FmaChain => Some(fma_chain::kernel::<L>(model)),
         Family::PairwiseSum => pairwise_sum::kernel::<L>(model),
         Family::CorrectRounding => correct_rounding::kernel::<L>(model),

@@ -17,8 +17,8 @@
 
 use super::pack::{PackA, PackB};
 use super::{
-    Block, Common, Exponents, Layout, MR, Products, Scaled, TOP, VECTORS, Way, fields, first_pass,
-    wide,
+    Aligning, Block, Common, Exponents, Layout, MR, Products, Scaled, TOP, VECTORS, Way, fields,
+    first_pass, wide,
 };
 use crate::format::{Format, Rounding};
 use crate::kernel::lanes::{Job, Lanes};
@@ -45,14 +45,14 @@ const HALF: u8 = Output::Half as u8;
 
 /// Kernel for blocks of N products; OUT is an [`Output`]; WIDE says that sums may pass 31 bits.
 pub struct Early<L, const N: usize, const OUT: u8, const WIDE: bool> {
-    common: Common,
+    pub(super) common: Common,
     /// The smallest exponent to align to; far below all others if there is none.
     limit: i32,
     level: std::marker::PhantomData<L>,
 }
 
 /// The kernel of a unit with an early c.
-pub fn kernel<L: Lanes>(model: &Model) -> Option<Box<dyn Kernel>> {
+pub fn kernel<L: Lanes>(model: &Model) -> Option<Box<dyn Aligning>> {
     let params = model.params();
     let output = match (model.output(), params.rounding) {
         (Format::Fp16, Rounding::NearestEven) => Output::Half,
@@ -79,7 +79,7 @@ pub fn kernel<L: Lanes>(model: &Model) -> Option<Box<dyn Kernel>> {
 fn by_output<L: Lanes, const N: usize, const WIDE: bool>(
     model: &Model,
     output: Output,
-) -> Option<Box<dyn Kernel>> {
+) -> Option<Box<dyn Aligning>> {
     match output {
         Output::Cut => Some(Box::new(Early::<L, N, CUT, WIDE>::new(model))),
         Output::Nearest => Some(Box::new(Early::<L, N, NEAREST, WIDE>::new(model))),
@@ -88,7 +88,10 @@ fn by_output<L: Lanes, const N: usize, const WIDE: bool>(
     }
 }
 
-fn by_13_bits<L: Lanes, const N: usize>(model: &Model, output: Output) -> Option<Box<dyn Kernel>> {
+fn by_13_bits<L: Lanes, const N: usize>(
+    model: &Model,
+    output: Output,
+) -> Option<Box<dyn Aligning>> {
     match output {
         _ if model.params().alignment_bits != 13 => None,
         Output::Cut13 => Some(Box::new(Early::<L, N, CUT13, false>::new(model))),
@@ -98,6 +101,13 @@ fn by_13_bits<L: Lanes, const N: usize>(model: &Model, output: Output) -> Option
 }
 
 impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT, WIDE> {
+    /// The mode in which blocks are computed.
+    pub(super) const MODE: FpMode = if OUT != NEAREST && L::CUT_BY_MODE {
+        FpMode::TowardZero
+    } else {
+        FpMode::Nearest
+    };
+
     fn new(model: &Model) -> Self {
         Early {
             common: Common::new(model),
@@ -112,7 +122,6 @@ unsafe impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Kernel
     for Early<L, N, OUT, WIDE>
 {
     fn shape(&self) -> Shape {
-        let cuts = OUT != NEAREST;
         Shape {
             mr: MR,
             nr: Layout::<N>::columns::<L>(),
@@ -120,11 +129,7 @@ unsafe impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Kernel
             double: false,
             a_block_bytes: Layout::<N>::A_BLOCK,
             b_block_bytes: Layout::<N>::b_block::<L>(),
-            mode: if cuts && L::CUT_BY_MODE {
-                FpMode::TowardZero
-            } else {
-                FpMode::Nearest
-            },
+            mode: Self::MODE,
         }
     }
 
@@ -238,7 +243,7 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Job
 }
 
 /// What becomes of c when all products are zero.
-fn keep<const OUT: u8>(c: f32) -> f32 {
+pub(super) fn keep<const OUT: u8>(c: f32) -> f32 {
     if OUT == CUT13 && c.is_finite() {
         f32::from_bits(c.to_bits() & !0x3ff) + 0.0
     } else {
@@ -278,7 +283,7 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
 
     /// One row over one block; `s` are the products' exponents counted down from 28 + `base`.
     #[inline(always)]
-    unsafe fn row(
+    pub(super) unsafe fn row(
         &self,
         base: i32,
         mut s: [L::I; VECTORS],

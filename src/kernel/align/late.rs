@@ -29,7 +29,8 @@
 
 use super::pack::{PackA, PackB};
 use super::{
-    Block, Common, Exponents, Layout, MR, Products, TOP, VECTORS, Way, fields, first_pass, wide,
+    Aligning, Block, Common, Exponents, Layout, MR, Products, TOP, VECTORS, Way, fields,
+    first_pass, wide,
 };
 use crate::kernel::lanes::{Job, Lanes};
 use crate::kernel::{FpMode, Kernel, Shape, Strip, Tile};
@@ -37,14 +38,14 @@ use crate::model::Model;
 
 /// Kernel for blocks of N products; GROUPS is 2 for odd and even groups, else 1.
 pub struct Late<L, const N: usize, const GROUPS: usize> {
-    common: Common,
+    pub(super) common: Common,
     /// Which bits below the unit count, by the top three bits of the total.
-    kept: [i32; 8],
+    pub(super) kept: [i32; 8],
     level: std::marker::PhantomData<L>,
 }
 
 /// The kernel of a unit with a late c.
-pub fn kernel<L: Lanes>(model: &Model, odd_even: bool) -> Option<Box<dyn Kernel>> {
+pub fn kernel<L: Lanes>(model: &Model, odd_even: bool) -> Option<Box<dyn Aligning>> {
     Some(match (model.params().fma, odd_even) {
         (4, false) => Box::new(Late::<L, 4, 1>::new(model)),
         (8, false) => Box::new(Late::<L, 8, 1>::new(model)),
@@ -195,13 +196,28 @@ unsafe fn row<L: Lanes, const N: usize, const GROUPS: usize>(
 ) {
     // SAFETY: the block and the row of c are there, as the caller says.
     unsafe {
-        let mut s = fields::<L>(least[0]);
-        let mut sums = [L::splat_i(0); VECTORS];
-        block.add_products::<L>(i, (0, N, GROUPS), s, &mut sums);
+        let mut groups = least.map(|least| (fields::<L>(least), [L::splat_i(0); VECTORS]));
+        for (group, (s, sums)) in groups.iter_mut().enumerate() {
+            block.add_products::<L>(i, (group, N, GROUPS), *s, sums);
+        }
+        let (s, sums) = add_groups::<L, GROUPS>(groups);
+        add_c::<L, GROUPS>(block.base::<L>(i), s, sums, c, kept);
+    }
+}
+
+/// Exponents that sums of products are aligned to, and the sums.
+type Group<L> = ([<L as Lanes>::I; VECTORS], [<L as Lanes>::I; VECTORS]);
+
+/// One sum of the groups', each aligned to the exponents `s` beside it.
+#[inline(always)]
+pub(super) unsafe fn add_groups<L: Lanes, const GROUPS: usize>(
+    groups: [Group<L>; GROUPS],
+) -> Group<L> {
+    let (mut s, mut sums) = groups[0];
+    // SAFETY: the caller is compiled for the level.
+    unsafe {
         if GROUPS == 2 {
-            let s_even = fields::<L>(least[1]);
-            let mut even = [L::splat_i(0); VECTORS];
-            block.add_products::<L>(i, (1, N, 2), s_even, &mut even);
+            let (s_even, even) = groups[GROUPS - 1];
             for v in 0..VECTORS {
                 let both = L::min_i(s[v], s_even[v]);
                 let shift = |s: L::I| L::shr::<23>(L::sub_i(s, both));
@@ -211,13 +227,13 @@ unsafe fn row<L: Lanes, const N: usize, const GROUPS: usize>(
                 s[v] = both;
             }
         }
-        add_c::<L, GROUPS>(block.base::<L>(i), s, sums, c, kept);
     }
+    (s, sums)
 }
 
 /// Adds c to the sums of a row, whose exponents `s` are counted down from 28 + `base`, and rounds.
 #[inline(always)]
-unsafe fn add_c<L: Lanes, const GROUPS: usize>(
+pub(super) unsafe fn add_c<L: Lanes, const GROUPS: usize>(
     base: i32,
     s: [L::I; VECTORS],
     sums: [L::I; VECTORS],

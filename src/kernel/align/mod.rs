@@ -22,17 +22,23 @@
 //! Lanes whose E lies below [`LOWEST`] take the scalar way too, so that results are normal numbers and every
 //! multiplication with a power of two is exact. Bases above [`HIGHEST_BASE`] do, so that nothing overflows.
 
+mod dots;
 pub mod early;
 pub mod late;
 mod pack;
 mod scalar;
 mod wide;
 
-use super::Tile;
 use super::lanes::{Lanes, byte_to_exponent};
+use super::{DotKernel, Kernel, Tile};
 use crate::format::Format;
 use crate::model::{Model, Params};
 use scalar::Scalar;
+
+/// A kernel for products of matrices and for batches of dot products.
+pub trait Aligning: Kernel + DotKernel {}
+
+impl<K: Kernel + DotKernel> Aligning for K {}
 
 /// MR of all aligning kernels.
 pub const MR: usize = 32;
