@@ -231,9 +231,9 @@ typedef struct mfma_capability {
     mfma_format d;
     // 1 if only mfma_model_from_instruction reaches the unit, 0 if mfma_model_new gives it for these formats.
     int32_t by_instruction;
-    // Who says that it computes like this: MFMA_EVIDENCE_*.
+    // Who says that it computes like this: MFMA_EVIDENCE_*. A pair without vectors of its own is assumed.
     int32_t evidence;
-    // An instruction of the unit; "" if there is none. Static text.
+    // An instruction of the unit for this pair; "" if there is none. Static text.
     const char *instruction;
     // Where the features are from. Static text.
     const char *source;

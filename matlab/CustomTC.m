@@ -65,8 +65,12 @@ if nargin < 8
         'CustomTC: %d of 8 arguments given: alpha, A, B, beta, C, informat, outformat, params', nargin);
 end
 [unit.params, unit.fnuz] = custom_params(params, 'CustomTC');
+if isnumeric(informat) && isempty(informat)
+    error('mfma:arg:type', 'CustomTC: informat is empty; it must be text');
+end
 unit.format = informat;
 unit.out = outformat;
+unit.original = true;
 unit.alpha = alpha;
 unit.beta = beta;
 D = mfma_mex('gemm', 'CustomTC', A, B, C, unit);
@@ -93,6 +97,10 @@ end
 %!error id=mfma:params:value CustomTC (1, 1, 1, 1, 1, 'fp16', 'fp32', struct ('fma', 1e10))
 %!error id=mfma:params:value CustomTC (1, 1, 1, 1, 1, 'fp16', 'fp32', struct ('min_exp_limit', NaN))
 %!error id=mfma:params:type CustomTC (1, 1, 1, 1, 1, 'fp16', 'fp32', struct ('fp8_fnuz', {{}}))
+%!error id=mfma:arg:type CustomTC (1, 1, 1, 1, 1, [], 'fp32', struct ('fma', 4))
+%!error <informat> CustomTC (1, 1, 1, 1, 1, 'fp7', 'fp32', struct ('fma', 4))
+%!error <outformat> CustomTC (1, 1, 1, 1, 1, 'fp16', 'fp7', struct ('fma', 4))
+%!error <params.neab> CustomTC (1, 1, 1, 1, 1, 'fp16', 'fp32', struct ('neab', 19, 'late_partial_sum', 1))
 %!test  % the names that the original's GEMM knows
 %! params = struct ('fma', 8);
 %! assert (CustomTC (1, 17, 1, 0, [], 'FP8', 'fp32', params), CustomTC (1, 17, 1, 0, [], 'e4m3', 'fp32', params));

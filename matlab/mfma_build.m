@@ -5,18 +5,31 @@ function mfma_build(option)
 %   where the functions of this folder find it. It has to be done once, after the library has been built, and again
 %   after an update. Where it cannot be done, the error says what is missing.
 %
-%   MFMA_BUILD quiet says nothing when all goes well.
+%   MFMA_BUILD quiet says nothing when all goes well. After an update Octave must be restarted, which cannot load a new
+%   file of the same name.
 %
 %   The library is built by `make` (or `cargo build --release`) in the top folder of mfma, with a Rust toolchain. A
 %   compiler is needed too: in Octave that which mkoctfile runs (Debian, Ubuntu: the packages octave-dev and gcc), in
 %   MATLAB one that `mex -setup C` lists.
 %
+%   Example
+%       mfma_build                 % in the folder matlab, once
+%       MI300XMC(1, 2, 3, 1, 4, 'fp16')
+%
+%   prints, after the place of the compiled file,
+%
+%       ans = 10
+%
+%   Source: the files of the folder mex. The library is linked statically, so that the compiled file does not depend on
+%   where it lies.
+%
 %   See also mfma_version, mfma_info.
-
-%   Source: linked statically, so that the compiled file does not depend on where the library lies.
 
 quiet = false;
 if nargin > 0
+    if isa(option, 'string') && isscalar(option)
+        option = char(option);
+    end
     if ~ischar(option) || ~strcmpi(option, 'quiet')
         error('mfma:arg:value', 'mfma_build: the only option is ''quiet''');
     end
@@ -27,8 +40,7 @@ here = fileparts(mfilename('fullpath'));
 top = fileparts(here);
 source = must_exist(fullfile(top, 'mex', 'mfma_mex.c'), 'the source of the gateway', ...
     'This folder is not part of a complete copy of mfma.');
-files = dir(fullfile(fileparts(source), '*.c'));
-sources = fullfile(fileparts(source), {files.name});
+sources = source_files(fileparts(source));
 header = must_exist(fullfile(top, 'include', 'mfma.h'), 'the C header', ...
     'This folder is not part of a complete copy of mfma.');
 library = must_exist(find_library(top), 'the library', ...
@@ -36,6 +48,7 @@ library = must_exist(find_library(top), 'the library', ...
 
 % Compiled beside its place and renamed: a file that a running session has mapped must not be written over.
 target = fullfile(here, 'private', ['mfma_mex.', mexext]);
+update = exist(target, 'file') ~= 0;
 stem = sprintf('mfma_mex_new_%d', feature_pid());
 fresh = fullfile(here, 'private', [stem, '.', mexext]);
 if ~exist(fileparts(target), 'dir')
@@ -53,10 +66,29 @@ if ~ok
 end
 rehash
 
+% Octave cannot load a file of the same name again, and would warn of it.
+if update && exist('OCTAVE_VERSION', 'builtin')
+    if ~quiet
+        fprintf('mfma: %s is ready for new sessions; restart Octave if this one has used mfma.\n', target);
+    end
+    return
+end
 v = mfma_version;
 if ~quiet
     fprintf('mfma %s: %s is ready.\n', v, target);
 end
+end
+
+function files = source_files(folder)
+% Those for MATLAB, or those for Octave.
+if exist('OCTAVE_VERSION', 'builtin')
+    found = [dir(fullfile(folder, '*.c')); dir(fullfile(folder, '*.cc'))];
+    names = setdiff({found.name}, {'interpreter_matlab.c'});
+else
+    found = dir(fullfile(folder, '*.c'));
+    names = {found.name};
+end
+files = fullfile(folder, names);
 end
 
 function path = must_exist(path, what, advice)
@@ -117,8 +149,9 @@ catch problem
         'C compiler (Debian, Ubuntu: apt install octave-dev gcc).'], problem.message);
 end
 if failed || ~exist(fresh, 'file')
-    error('mfma:setup:build', ['mfma_build: the compiler reported an error:\n%s\nOctave''s development files and a C ', ...
-        'compiler are needed (Debian, Ubuntu: apt install octave-dev gcc).'], text);
+    error('mfma:setup:build', ['mfma_build: the compiler or the linker reported an error (see its own message)%s. Octave''s ', ...
+        'development files and a C and a C++ compiler are needed (Debian, Ubuntu: apt install octave-dev gcc g++), and ', ...
+        '%s must be complete.'], [': ', text](1:end * ~isempty(text)), library);
 end
 end
 
@@ -144,3 +177,6 @@ else
     id = feature('getpid');
 end
 end
+
+%!error id=mfma:arg:value mfma_build ('loud')
+%!error id=mfma:arg:value mfma_build (5)

@@ -20,6 +20,8 @@ function before = mfma_compat(mode)
 %
 %       mode = cpfloat
 %
+%   Source: MATLAB Tensor Core v0.6, the calls of cpfloat in its models.
+%
 %   See also mfma_gemm, mfma_round.
 
 if nargin == 0

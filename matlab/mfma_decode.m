@@ -13,6 +13,8 @@ function x = mfma_decode(bits, format)
 %
 %            1   448   NaN
 %
+%   Source: OCP 8-bit Floating Point Specification 1.0, AMD CDNA 3 ISA (FNUZ formats), IEEE 754-2019.
+%
 %   See also mfma_round, mfma_dot.
 
 if nargin < 2

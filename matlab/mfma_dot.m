@@ -19,6 +19,8 @@ function [d, bits] = mfma_dot(a, b, c, varargin)
 %
 %       0.99999994 3f7fffff
 %
+%   Source: the catalogue of the library, see mfma_info.
+%
 %   See also mfma_gemm, mfma_info, mfma_round, mfma_decode.
 
 if nargin < 2

@@ -12,7 +12,8 @@ function D = mfma_gemm(A, B, C, varargin)
 %       'format'       format of A and B, or a cell array of two; ['fp16']
 %       'out'          format of C and D: 'fp32', 'fp16' or 'fp64' ['fp32'; 'fp64' where the inputs are]
 %       'instruction'  name of an instruction of arch, such as 'v_mfma_f32_32x32x4bf16' or
-%                      'mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32'; it decides the formats
+%                      'mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32'; it decides the formats,
+%                      with which 'format' and 'out' must agree where they are given
 %       'params'       struct of features as CustomTC takes it, instead of arch
 %       'alpha'        factor of A [1]
 %       'beta'         factor of C [1]; with 0, C is not read
@@ -61,12 +62,18 @@ end
 if isfield(unit, 'transB') && yes_or_no(unit.transB, 'transB')
     B = transposed(B, 'B');
 end
+if isfield(unit, 'progress') && isa(unit.progress, 'function_handle')
+    f = unit.progress;
+    unit.progress = @(done) tell(f, done);
+end
 D = mfma_mex('gemm', 'mfma_gemm', A, B, C, unit);
 end
 
 function X = transposed(X, name)
-if ~(isnumeric(X) || islogical(X)) || ndims(X) > 2 %#ok<ISMAT>
-    error('mfma:arg:type', 'mfma_gemm: %s must be a matrix of numbers', name);
+if ~(isnumeric(X) || islogical(X))
+    error('mfma:arg:type', 'mfma_gemm: %s is of class %s; allowed: double, single, integer or logical', name, class(X));
+elseif ndims(X) > 2 %#ok<ISMAT>
+    error('mfma:arg:dims', 'mfma_gemm: %s has %d dimensions; it must be a matrix', name, ndims(X));
 end
 X = X.';
 end
@@ -74,6 +81,9 @@ end
 function yes = yes_or_no(value, name)
 if ~(islogical(value) || isnumeric(value)) || numel(value) ~= 1
     error('mfma:arg:type', 'mfma_gemm: option %s must be true or false', name);
+end
+if ~(value == 0 || value == 1)
+    error('mfma:arg:value', 'mfma_gemm: option %s is %g; it must be true or false', name, value);
 end
 yes = logical(value);
 end
@@ -94,6 +104,12 @@ end
 %! A = ones (600);
 %! D = mfma_gemm (A, A, [], 'arch', 'MI300X', 'progress', @(f) f >= 0 && f <= 1, 'threads', 1);
 %! assert (D, 600 * A);
+%!error <my own text> mfma_gemm (ones (600), ones (600), [], 'arch', 'MI300X', 'progress', @(f) error ('my:id', 'my own text'))
+%!error id=my:id mfma_gemm (ones (600), ones (600), [], 'arch', 'MI300X', 'progress', @(f) error ('my:id', 'my own text'))
+%!error id=mfma:arg:value mfma_gemm (1, 1, 1, 'arch', 'MI300X', 'instruction', 'v_mfma_f32_32x32x8_f16', 'format', 'bf16')
+%!error id=mfma:arg:value mfma_gemm (1, 1, 1, 'arch', 'MI300X', 'instruction', 'v_mfma_f32_32x32x8_f16', 'out', 'fp16')
+%!error id=mfma:arg:value mfma_gemm (1, 1, 1, 'arch', 'MI300X', 'transA', NaN)
+%!error id=mfma:arg:dims mfma_gemm (ones (2, 2, 2), 1, 1, 'arch', 'MI300X', 'transA', true)
 %!error id=mfma:arg:count mfma_gemm (1)
 %!error id=mfma:arg:count mfma_gemm (1, 1)
 %!error id=mfma:arg:option mfma_gemm (1, 1, 1, 'arc', 'MI300X')

@@ -29,6 +29,9 @@ function [y, bits] = mfma_round(x, format, rounding, overflow)
 %       Inf 7c00
 %       300 5cb0
 %
+%   Source: OCP 8-bit Floating Point Specification 1.0, AMD CDNA 3 ISA (FNUZ formats), IEEE 754-2019; input rounding of
+%   MATLAB Tensor Core v0.6.
+%
 %   See also mfma_decode, mfma_gemm, mfma_dot.
 
 if nargin < 2

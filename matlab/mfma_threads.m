@@ -15,6 +15,8 @@ function n = mfma_threads(m)
 %
 %       ans = 1
 %
+%   Source: one pool of threads in the library; docs/capi.md, Threads.
+%
 %   See also mfma_version, mfma_gemm.
 
 if nargin == 0

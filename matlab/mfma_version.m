@@ -11,18 +11,21 @@ function [v, details] = mfma_version()
 %
 %   Example
 %       [~, d] = mfma_version();
-%       d.cite{1}
+%       d.cite{1}(1:35)
 %
 %   prints
 %
-%       ans = Accurate Models of AMD Matrix Cores (MATLAB Tensor Core v0.6).
+%       ans = Accurate Models of AMD Matrix Cores
+%
+%   Source: the papers that it prints.
 %
 %   See also mfma_info, mfma_threads.
 
 details = mfma_mex('version', 'mfma_version');
 details.threads = mfma_mex('threads', 'mfma_version');
 details.cite = { ...
-    'Accurate Models of AMD Matrix Cores (MATLAB Tensor Core v0.6).', ...
+    ['Accurate Models of AMD Matrix Cores. With MATLAB Tensor Core v0.6, ', ...
+    'https://github.com/north-numerical-computing/MATLAB-tensor-core'], ...
     ['F. A. Khattak, M. Mikaitis: Accurate Models of NVIDIA Tensor Cores. ACM Transactions on Architecture and Code ', ...
     'Optimization. doi:10.1145/3830409'], ...
     ['F. A. Khattak, M. Mikaitis: Generalized Methodology for Determining Numerical Features of Hardware ', ...
@@ -40,3 +43,5 @@ end
 %! assert (v, d.version);
 %! assert (regexp (v, '^\d+\.\d+\.\d+$'), 1);
 %! assert (d.threads >= 1);
+%! assert (d.cite{1}(1:35), 'Accurate Models of AMD Matrix Cores');
+%!error mfma_version (1)

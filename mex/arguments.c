@@ -130,6 +130,14 @@ double get_scalar(const mxArray *in, label name)
     return value;
 }
 
+int get_flag(const mxArray *in, label name)
+{
+    const double value = get_scalar(in, name);
+    if (value != 0.0 && value != 1.0)
+        fail("mfma:arg:value", "%s: %s is %g; it must be true or false", name.function, name.argument, value);
+    return value != 0.0;
+}
+
 int64_t get_integer(const mxArray *in, double least, double most, label name)
 {
     const double value = get_scalar(in, name);
@@ -153,7 +161,7 @@ const char *get_text(const mxArray *in, label name)
         chars = converted;
     }
     if (!mxIsChar(chars))
-        fail("mfma:arg:type", "%s: %s is of class %s; it must be text, such as 'fp16'", name.function, name.argument,
+        fail("mfma:arg:type", "%s: %s is of class %s; it must be text", name.function, name.argument,
              mxGetClassName(in));
     if (mxGetNumberOfDimensions(chars) > 2 || mxGetM(chars) != 1 || mxGetN(chars) == 0)
         fail("mfma:arg:text", "%s: %s must be one row of characters, not %.0f-by-%.0f", name.function, name.argument,
@@ -163,6 +171,34 @@ const char *get_text(const mxArray *in, label name)
     if (mxGetString(chars, text, mxGetN(chars) + 1) != 0 || strlen(text) != mxGetN(chars))
         fail("mfma:arg:text", "%s: %s has characters that no name has", name.function, name.argument);
     return text;
+}
+
+static int lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+int place_of_text(const char *text, const char *const *list)
+{
+    int i;
+    for (i = 0; list[i]; i++) {
+        const char *x = text, *y = list[i];
+        while (*x && lower(*x) == lower(*y))
+            x++, y++;
+        if (*x == *y)
+            return i;
+    }
+    return -1;
+}
+
+const char *list_of(const char *const *list, char *out, size_t size)
+{
+    size_t used = 0;
+    int i;
+    out[0] = '\0';
+    for (i = 0; list[i] && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s'%s'", i ? ", " : "", list[i]);
+    return out;
 }
 
 static mxClassID class_of(int bytes)
@@ -199,8 +235,8 @@ const void *get_encodings(const mxArray *in, int bytes, label name)
     for (i = 0; i < count; i++) {
         const double x = numbers[i];
         if (!(x >= 0 && x < top) || x != floor(x))
-            fail("mfma:arg:value", "%s: %s has the element %.17g, which is no encoding of %d bits", name.function,
-                 name.argument, x, 8 * bytes);
+            fail("mfma:arg:value", "%s: %s has the element %.17g, which is no encoding of %d bits%s", name.function,
+                 name.argument, x, 8 * bytes, bytes == 8 ? " that a double holds; pass uint64" : "");
         switch (bytes) {
         case 1:  ((uint8_t *)out)[i] = (uint8_t)x; break;
         case 2:  ((uint16_t *)(void *)out)[i] = (uint16_t)x; break;

@@ -30,10 +30,19 @@ matrix get_array(const mxArray *in, label name);
 void free_matrix(matrix *m);
 
 double get_scalar(const mxArray *in, label name);
+
+/* true or false, 1 or 0. */
+int get_flag(const mxArray *in, label name);
 int64_t get_integer(const mxArray *in, double least, double most, label name);
 
 /* A row of characters, or a string scalar of MATLAB's. It lives until the gateway returns. */
 const char *get_text(const mxArray *in, label name);
+
+/* The place of a text in a list that NULL ends, in any letter case; -1 where it is not there. */
+int place_of_text(const char *text, const char *const *list);
+
+/* The texts of a list, in quotes and with commas between, for a message. */
+const char *list_of(const char *const *list, char *out, size_t size);
 
 /* Encodings of a format whose elements take so many bytes, unsigned integers of that size: the array's own, or a copy
  * that lives until the gateway returns. */

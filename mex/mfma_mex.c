@@ -57,9 +57,11 @@ static void check_sizes(operands *o, const char *function)
     if (o->a.cols != o->b.rows)
         fail("mfma:arg:size", "%s: A is %.0f-by-%.0f and B is %.0f-by-%.0f; A must have as many columns as B has rows",
              function, (double)o->a.rows, (double)o->a.cols, (double)o->b.rows, (double)o->b.cols);
+    if (o->c.rows == o->a.rows && o->c.cols == o->b.cols)
+        return;
     if (count == 0 || (count == 1 && o->c.data[0] == 0.0))
         o->beta = 0.0;
-    else if (o->c.rows != o->a.rows || o->c.cols != o->b.cols)
+    else
         fail("mfma:arg:size", "%s: C is %.0f-by-%.0f and A*B is %.0f-by-%.0f; C must have the size of A*B, or be [] or 0",
              function, (double)o->c.rows, (double)o->c.cols, (double)o->a.rows, (double)o->b.cols);
 }
@@ -118,15 +120,16 @@ static mxArray *product(mfma_model *model, const operands *o, int32_t threads, w
     return d;
 }
 
-/* `count` dot products of length `k` on encodings (`raw`) or on numbers; d in the storage that is asked for. */
+/* `count` dot products of length `k` on encodings (`raw`) or on numbers; d is encodings. */
 typedef struct {
     int64_t count, k;
     const void *a, *b, *c; /* c: NULL stands for zeros */
-    int raw, raw_result;
+    int raw;
     void *d;
 } dots;
 
-static mfma_status run_dots(const mfma_model *model, const dots *in)
+/* The dot products by `model`, which is released. */
+static void run_dots(mfma_model *model, const dots *in, watch *w)
 {
     mfma_gemm_args args;
     mfma_status status;
@@ -147,9 +150,14 @@ static mfma_status run_dots(const mfma_model *model, const dots *in)
     args.stride_c = args.stride_d = 1;
     if (in->raw)
         args.storage_a = args.storage_b = args.storage_c = MFMA_STORAGE_RAW;
-    if (in->raw_result)
-        args.storage_d = MFMA_STORAGE_RAW;
-    return status == MFMA_OK ? mfma_gemm(&args) : status;
+    args.storage_d = MFMA_STORAGE_RAW;
+    args.progress = watch_tell;
+    args.progress_user = w;
+    if (status == MFMA_OK)
+        status = mfma_gemm(&args);
+    mfma_model_free(model);
+    watch_end(w);
+    check(status, w->function);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -162,10 +170,10 @@ static int compatible;
 /* After a function of the toolbox with these formats: what the original's last call of cpfloat, for C, leaves. */
 static void leave_options(mfma_format in, mfma_format out)
 {
-    const int fp8 = in == MFMA_FMT_E4M3 || in == MFMA_FMT_E5M2;
+    const int saturating = in == MFMA_FMT_E4M3FNUZ || in == MFMA_FMT_E5M2FNUZ;
+    const int fp8 = in == MFMA_FMT_E4M3 || in == MFMA_FMT_E5M2 || saturating;
     const int narrow = out == MFMA_FMT_FP16 && (in == MFMA_FMT_FP16 || fp8);
     const char *names[] = {"format", "round", "infinity", "saturation"};
-    const int saturating = in == MFMA_FMT_E4M3FNUZ || in == MFMA_FMT_E5M2FNUZ;
     mxArray *args[2], *known = NULL, *ignored[1] = {NULL};
     args[0] = mxCreateString("cpfloat");
     if (mexCallMATLABWithTrap(1, &known, 1, args, "exist") || !known || mxGetScalar(known) == 0)
@@ -193,7 +201,7 @@ static void unit(const char *function, call in)
     o.b = get_matrix(in.prhs[2], (label){function, "B"});
     o.beta = get_scalar(in.prhs[3], (label){function, "beta"});
     o.c = get_matrix(in.prhs[4], (label){function, "C"});
-    if (!mxIsEmpty(in.prhs[6]) || mxIsChar(in.prhs[6]))
+    if (!mxIsEmpty(in.prhs[6]) || !mxIsDouble(in.prhs[6]))
         outformat = get_text(in.prhs[6], (label){function, "outformat"});
     check_sizes(&o, function);
     formats = toolbox_formats_of(function, informat, outformat);
@@ -203,11 +211,13 @@ static void unit(const char *function, call in)
         leave_options(formats.in, formats.out);
 }
 
-/* D = mfma_mex('gemm', function, A, B, C, unit): any unit; `unit` also has the fields alpha, beta, threads, progress. */
+/* D = mfma_mex('gemm', function, A, B, C, unit): any unit; `unit` also has the fields alpha, beta, threads,
+ * progress, and original: is it a function of the original toolbox's that calls? */
 static void gemm(const char *function, call in)
 {
     const mxArray *u = in.prhs[3], *threads = field(u, "threads");
     const mxArray *alpha = mxGetField(u, 0, "alpha"), *beta = mxGetField(u, 0, "beta"); /* [] is an error */
+    const mxArray *original = field(u, "original");
     watch w = watch_new(function, field(u, "progress"));
     int32_t most = 0;
     unit_formats formats;
@@ -222,6 +232,8 @@ static void gemm(const char *function, call in)
     check_sizes(&o, function);
     in.plhs[0] = product(described_unit(function, u, &formats), &o, most, &w, function);
     free_operands(&o);
+    if (compatible && original && get_flag(original, (label){function, "original"}))
+        leave_options(formats.a, formats.d);
 }
 
 /* The elements of an argument of 'dot': numbers, or encodings of `format`; and its size. */
@@ -245,12 +257,11 @@ static void *repeated(const void *element, size_t bytes, mwSize count)
 static void dot(const char *function, call in)
 {
     const mxArray *u = in.prhs[3], *raw_option = field(u, "raw");
-    const int raw = raw_option && get_scalar(raw_option, (label){function, "raw"}) != 0;
-    mfma_model *model;
+    const int raw = raw_option && get_flag(raw_option, (label){function, "raw"});
+    watch w = watch_new(function, NULL);
     unit_formats formats;
     matrix a, b, c;
     dots d;
-    mfma_status status;
     mxArray *bits;
     void *spread = NULL;
     mfma_model_free(described_unit(function, u, &formats));
@@ -272,17 +283,11 @@ static void dot(const char *function, call in)
     d.k = (int64_t)a.rows;
     in.plhs[0] = mxCreateDoubleMatrix(1, a.cols, mxREAL);
     bits = encoding_array(1, a.cols, mfma_format_bytes(formats.d));
-    model = described_unit(function, u, &formats);
-    d.raw_result = 0;
-    d.d = mxGetData(in.plhs[0]);
-    status = run_dots(model, &d);
-    if (status == MFMA_OK && in.nlhs > 1) {
-        d.raw_result = 1;
-        d.d = mxGetData(bits);
-        status = run_dots(model, &d);
-    }
-    mfma_model_free(model);
-    check(status, function);
+    d.d = mxGetData(bits);
+    run_dots(described_unit(function, u, &formats), &d, &w);
+    check(mfma_convert(formats.d, MFMA_FMT_FP64, MFMA_ROUND_NEAREST_EVEN, MFMA_OVERFLOW_IEEE, d.count, d.d,
+                       mxGetData(in.plhs[0])),
+          function);
     if (in.nlhs > 1)
         in.plhs[1] = bits;
     if (spread)
@@ -296,20 +301,26 @@ static void dot(const char *function, call in)
 static mfma_format format_named(const mxArray *in, const char *function)
 {
     mfma_format format;
-    check(mfma_format_from_name(MFMA_ARCH_HOPPER, get_text(in, (label){function, "format"}), &format), function);
+    const label what = {function, "format"};
+    const char *name = get_text(in, what);
+    const mfma_status status = mfma_format_from_name(MFMA_ARCH_HOPPER, name, &format);
+    if (status != MFMA_OK)
+        fail(mfma_error_id(status),
+             "%s: format: unknown format '%s'; allowed: fp64 fp32 tf32 fp16 bf16 e4m3 e5m2 e4m3fnuz e5m2fnuz, and their "
+             "other names",
+             function, name);
     return format;
 }
 
-/* The place of a word in a list. */
+/* The place of a word in a list, in any letter case. */
 static int32_t word(const mxArray *in, const char *const *words, label name)
 {
-    const char *text = get_text(in, name);
-    int32_t i;
-    for (i = 0; words[i]; i++)
-        if (strcmp(words[i], text) == 0)
-            return i;
-    fail("mfma:arg:value", "%s: %s is '%s', which is none of its values", name.function, name.argument, text);
-    return -1;
+    const int32_t place = place_of_text(get_text(in, name), words);
+    char allowed[256];
+    if (place < 0)
+        fail("mfma:arg:value", "%s: %s is '%s'; allowed: %s", name.function, name.argument, get_text(in, name),
+             list_of(words, allowed, sizeof allowed));
+    return place;
 }
 
 /* [y, bits] = mfma_mex('round', function, x, format, rounding, overflow) */
@@ -353,9 +364,10 @@ static void name(const char *function, call in)
 {
     mfma_arch arch;
     mfma_format format;
-    check(mfma_arch_from_name(get_text(in.prhs[0], (label){function, "arch"}), &arch), function);
+    const label first = {function, "arch"}, second = {function, "format"};
+    check_name(mfma_arch_from_name(get_text(in.prhs[0], first), &arch), first);
     if (in.nrhs > 1) {
-        check(mfma_format_from_name(arch, get_text(in.prhs[1], (label){function, "format"}), &format), function);
+        check_name(mfma_format_from_name(arch, get_text(in.prhs[1], second), &format), second);
         if (in.nlhs > 1)
             in.plhs[1] = mxCreateString(mfma_format_name(format));
     }
@@ -367,10 +379,8 @@ static void compat(const char *function, call in)
 {
     const int before = compatible;
     if (in.nrhs > 0) {
-        const char *mode = get_text(in.prhs[0], (label){function, "mode"});
-        if (strcmp(mode, "cpfloat") != 0 && strcmp(mode, "off") != 0)
-            fail("mfma:arg:value", "%s: mode is '%s'; allowed: 'cpfloat' and 'off'", function, mode);
-        compatible = strcmp(mode, "cpfloat") == 0;
+        static const char *const modes[] = {"off", "cpfloat", NULL};
+        compatible = word(in.prhs[0], modes, (label){function, "mode"});
     }
     in.plhs[0] = mxCreateString(before ? "cpfloat" : "off");
 }
@@ -385,12 +395,12 @@ static void version(const char *function, call in)
     mxSetField(in.plhs[0], 0, "kernel", mxCreateString(mfma_cpu_features()));
 }
 
-/* n = mfma_mex('threads', function [, n]): the number of threads before the call; sets it where n is given. */
+/* n = mfma_mex('threads', function [, m]): the number of threads before the call; sets it to m where m is given. */
 static void threads(const char *function, call in)
 {
     in.plhs[0] = mxCreateDoubleScalar((double)mfma_get_num_threads());
     if (in.nrhs > 0)
-        check(mfma_set_num_threads((int32_t)get_integer(in.prhs[0], 0, 1024, (label){function, "n"})), function);
+        check(mfma_set_num_threads((int32_t)get_integer(in.prhs[0], 0, 1024, (label){function, "m"})), function);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------

@@ -12,10 +12,16 @@ void check(mfma_status status, const char *function)
         fail(mfma_error_id(status), "%s: %s", function, mfma_last_error());
 }
 
+void check_name(mfma_status status, label what)
+{
+    if (status != MFMA_OK)
+        fail(mfma_error_id(status), "%s: %s: %s", what.function, what.argument, mfma_last_error());
+}
+
 const mxArray *field(const mxArray *options, const char *name)
 {
     const mxArray *value = mxGetField(options, 0, name);
-    return value && (mxIsChar(value) || !mxIsEmpty(value)) ? value : NULL;
+    return value && !(mxIsDouble(value) && mxIsEmpty(value)) ? value : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -69,12 +75,12 @@ static int32_t *place(mfma_params *params, int i)
 
 static int32_t number_of(const char *name, const char *const *names, label what)
 {
-    int32_t i;
-    for (i = 0; names[i]; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    fail("mfma:params:value", "%s: params.%s is '%s', which is none of its values", what.function, what.argument, name);
-    return -1;
+    const int place = place_of_text(name, names);
+    char allowed[256];
+    if (place < 0)
+        fail("mfma:params:value", "%s: params.%s is '%s'; allowed: %s", what.function, what.argument, name,
+             list_of(names, allowed, sizeof allowed));
+    return place;
 }
 
 static mfma_params read_params(const mxArray *in, const char *function)
@@ -157,10 +163,10 @@ toolbox_formats toolbox_formats_of(const char *function, const char *in, const c
 {
     toolbox_formats f;
     check(mfma_arch_from_name(function, &f.arch), function);
-    check(mfma_format_from_name(f.arch, in, &f.in), function);
+    check_name(mfma_format_from_name(f.arch, in, &f.in), (label){function, "informat"});
     f.out = usual_output(f.in);
     if (out)
-        check(mfma_format_from_name(f.arch, out, &f.out), function);
+        check_name(mfma_format_from_name(f.arch, out, &f.out), (label){function, "outformat"});
     f.out = toolbox_output(function, f.in, f.out);
     return f;
 }
@@ -172,66 +178,94 @@ mfma_model *toolbox_unit(const char *function, toolbox_formats f)
     return model;
 }
 
-/* A format of A or B. The original's GEMM knows AMD's names of the 8-bit formats for any unit of the user's own. */
-static mfma_format input_format(const char *function, const mxArray *in, mfma_arch arch, int custom)
+/* What a function calls the formats of its inputs and of its output: the toolbox's own ones as the original does. */
+static label input_label(const char *function)
 {
-    const char *name = get_text(in, (label){function, "format"});
+    return (label){function, strncmp(function, "mfma_", 5) == 0 ? "format" : "informat"};
+}
+
+static label output_label(const char *function)
+{
+    return (label){function, strncmp(function, "mfma_", 5) == 0 ? "out" : "outformat"};
+}
+
+/* A format of A or B. The original's GEMM knows AMD's names of the 8-bit formats for any unit of the user's own. */
+static mfma_format input_format(const mxArray *in, mfma_arch arch, int custom, label what)
+{
+    static const char *const amd[] = {"fp8", "bf8", NULL};
+    const char *name = get_text(in, what);
+    const int place = custom ? place_of_text(name, amd) : -1;
     mfma_format format;
-    if (custom && (name[0] == 'f' || name[0] == 'F') && (name[1] == 'p' || name[1] == 'P') && strcmp(name + 2, "8") == 0)
-        name = "e4m3";
-    else if (custom && (name[0] == 'b' || name[0] == 'B') && (name[1] == 'f' || name[1] == 'F') && strcmp(name + 2, "8") == 0)
-        name = "e5m2";
-    check(mfma_format_from_name(arch, name, &format), function);
+    check_name(mfma_format_from_name(arch, place == 0 ? "e4m3" : place == 1 ? "e5m2" : name, &format), what);
     return format;
 }
 
 /* The formats of A and B: one name, or a cell array of two. */
-static void input_formats(const char *function, const mxArray *in, mfma_arch arch, int custom, mfma_format *a,
-                          mfma_format *b)
+static void input_formats(const mxArray *in, mfma_arch arch, int custom, label what, unit_formats *formats)
 {
-    if (!in) {
-        *a = *b = MFMA_FMT_FP16;
-    } else if (mxIsCell(in)) {
+    if (mxIsCell(in)) {
         if (mxGetNumberOfElements(in) != 2 || !mxGetCell(in, 0) || !mxGetCell(in, 1))
-            fail("mfma:arg:value", "%s: format is a cell array of %.0f elements; allowed: one name, or two in a cell array",
-                 function, (double)mxGetNumberOfElements(in));
-        *a = input_format(function, mxGetCell(in, 0), arch, custom);
-        *b = input_format(function, mxGetCell(in, 1), arch, custom);
+            fail("mfma:arg:value", "%s: %s is a cell array of %.0f elements; allowed: one name, or two in a cell array",
+                 what.function, what.argument, (double)mxGetNumberOfElements(in));
+        formats->a = input_format(mxGetCell(in, 0), arch, custom, what);
+        formats->b = input_format(mxGetCell(in, 1), arch, custom, what);
     } else {
-        *a = *b = input_format(function, in, arch, custom);
+        formats->a = formats->b = input_format(in, arch, custom, what);
     }
+}
+
+/* The formats that the options name, or those that are meant where they name none. */
+static unit_formats named_formats(const char *function, const mxArray *unit, mfma_arch arch, int custom)
+{
+    const mxArray *in = field(unit, "format"), *out = field(unit, "out");
+    const label what = output_label(function);
+    unit_formats f = {MFMA_FMT_FP16, MFMA_FMT_FP16, MFMA_FMT_FP32};
+    if (in)
+        input_formats(in, arch, custom, input_label(function), &f);
+    f.d = usual_output(f.a);
+    if (out)
+        check_name(mfma_format_from_name(arch, get_text(out, what), &f.d), what);
+    return f;
+}
+
+/* The unit of an instruction. Formats that are named beside it must be its own. */
+static mfma_model *unit_of_instruction(const char *function, const mxArray *unit, mfma_arch arch, unit_formats *formats)
+{
+    const label what = {function, "instruction"};
+    const char *name = get_text(field(unit, "instruction"), what);
+    const unit_formats named = named_formats(function, unit, arch, 0);
+    mfma_model *model;
+    check_name(mfma_model_from_instruction(name, arch, &model), what);
+    check(mfma_model_formats(model, &formats->a, &formats->b, &formats->d), function);
+    if ((field(unit, "format") && (named.a != formats->a || named.b != formats->b)) ||
+        (field(unit, "out") && named.d != formats->d)) {
+        mfma_model_free(model);
+        fail("mfma:arg:value", "%s: instruction %s multiplies %s by %s to %s, and format or out says otherwise", function,
+             name, mfma_format_name(formats->a), mfma_format_name(formats->b), mfma_format_name(formats->d));
+    }
+    return model;
 }
 
 mfma_model *described_unit(const char *function, const mxArray *unit, unit_formats *formats)
 {
-    const mxArray *params = field(unit, "params"), *instruction = field(unit, "instruction");
-    const mxArray *name = field(unit, "arch"), *out = field(unit, "out"), *fnuz = field(unit, "fnuz");
+    const mxArray *params = field(unit, "params"), *name = field(unit, "arch"), *fnuz = field(unit, "fnuz");
+    const label what = {function, "arch"};
     /* Without an architecture, one whose names of 8-bit formats are the ones that are meant. */
-    mfma_arch arch = fnuz && get_scalar(fnuz, (label){function, "fnuz"}) != 0 ? MFMA_ARCH_CDNA3 : MFMA_ARCH_HOPPER;
-    mfma_format a, b, d;
+    mfma_arch arch = fnuz && get_flag(fnuz, (label){function, "fnuz"}) ? MFMA_ARCH_CDNA3 : MFMA_ARCH_HOPPER;
     mfma_model *model;
     if (name)
-        check(mfma_arch_from_name(get_text(name, (label){function, "arch"}), &arch), function);
+        check_name(mfma_arch_from_name(get_text(name, what), &arch), what);
     else if (!params)
         fail("mfma:arg:count", "%s: one of the options arch and params is needed", function);
-    if (instruction) {
-        check(mfma_model_from_instruction(get_text(instruction, (label){function, "instruction"}), arch, &model), function);
-        check(mfma_model_formats(model, &formats->a, &formats->b, &formats->d), function);
-        return model;
-    }
-    input_formats(function, field(unit, "format"), arch, params != NULL, &a, &b);
-    d = usual_output(a);
-    if (out)
-        check(mfma_format_from_name(arch, get_text(out, (label){function, "outformat"}), &d), function);
+    if (field(unit, "instruction"))
+        return unit_of_instruction(function, unit, arch, formats);
+    *formats = named_formats(function, unit, arch, params != NULL);
     if (params) {
         const mfma_params features = read_params(params, function);
-        check(mfma_model_from_params(&features, a, b, d, &model), function);
+        check(mfma_model_from_params(&features, formats->a, formats->b, formats->d, &model), function);
     } else {
-        check(mfma_model_new(arch, a, b, d, &model), function);
+        check(mfma_model_new(arch, formats->a, formats->b, formats->d, &model), function);
     }
-    formats->a = a;
-    formats->b = b;
-    formats->d = d;
     return model;
 }
 

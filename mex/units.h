@@ -5,10 +5,14 @@
 
 #include "mex.h"
 
+#include "arguments.h"
 #include "mfma.h"
 
 /* Raises the MATLAB error that belongs to a status of the library; returns when there is none. */
 void check(mfma_status status, const char *function);
+
+/* The same for a name that the user gave, naming the argument. */
+void check_name(mfma_status status, label what);
 
 /* A field of a struct; NULL where it is missing or []. */
 const mxArray *field(const mxArray *options, const char *name);
@@ -25,7 +29,7 @@ mfma_model *toolbox_unit(const char *function, toolbox_formats formats);
  *     arch          name of an architecture or GPU
  *     format        name of the input format, or a cell array of two names
  *     out           name of the output format
- *     instruction   mnemonic of an instruction of arch, which decides the formats
+ *     instruction   mnemonic of an instruction of arch, which decides the formats; format and out must agree
  *     params        struct of features, as mfma_params names them
  *     fnuz          1: 8-bit names mean the FNUZ kinds, where there is no arch */
 typedef struct {

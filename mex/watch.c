@@ -5,12 +5,14 @@
 #include "watch.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #ifndef _WIN32
 #include <dlfcn.h>
 #endif
 
 #include "arguments.h"
+#include "interpreter.h"
 
 /* Has the user pressed Ctrl-C? Octave sets a variable that its header quit.h documents. MATLAB has a function in libut
  * that is not documented, but has been there for decades. Both are looked up when they are needed, so that the file
@@ -38,55 +40,58 @@ watch watch_new(const char *function, const mxArray *progress)
     w.percent = -1;
     if (progress && mxIsClass(progress, "function_handle"))
         w.call = progress;
-    else if (progress && (mxIsChar(progress) || mxIsCell(progress) || mxIsStruct(progress)))
+    else if (progress && !mxIsLogical(progress) && !mxIsNumeric(progress))
         fail("mfma:arg:type", "%s: progress is of class %s; it must be true, false or a function", function,
              mxGetClassName(progress));
     else if (progress)
-        w.text = get_scalar(progress, (label){function, "progress"}) != 0;
+        w.text = get_flag(progress, (label){function, "progress"});
     return w;
 }
 
-/* Calls the user's function; what it raises is kept until the library has returned. */
+/* Calls the user's function, which private/tell.m wraps: a struct is the error that it raised. */
 static int32_t call_user(watch *w, double done)
 {
     mxArray *args[2], *answer = NULL;
     int32_t stop = 0;
     args[0] = (mxArray *)w->call;
     args[1] = mxCreateDoubleScalar(done);
-    w->exception = mexCallMATLABWithTrap(1, &answer, 2, args, "feval");
+    stop = call_inside(1, &answer, 2, args, "feval");
     mxDestroyArray(args[1]);
-    if (w->exception)
+    if (stop || !answer)
+        return stop;
+    if (mxIsStruct(answer)) {
+        w->problem = answer;
         return 1;
-    if (answer && (mxIsLogical(answer) || mxIsNumeric(answer)) && mxGetNumberOfElements(answer) == 1)
+    }
+    if ((mxIsLogical(answer) || mxIsNumeric(answer)) && mxGetNumberOfElements(answer) == 1)
         stop = mxGetScalar(answer) == 0;
-    if (answer)
-        mxDestroyArray(answer);
+    mxDestroyArray(answer);
     return stop;
 }
 
 int32_t watch_tell(double done, void *data)
 {
     watch *w = (watch *)data;
-    if (ctrl_c()) {
-        w->interrupted = 1;
+    if (ctrl_c())
         return 1;
-    }
     if (w->call)
         return call_user(w, done);
     if (w->text && time(NULL) - w->started >= 2 && (int)(100 * done) > w->percent && time(NULL) != w->said) {
+        char text[128];
         w->said = time(NULL);
         w->percent = (int)(100 * done);
-        mexPrintf("%s: %d %% done\n", w->function, w->percent);
-        mexEvalString("if exist('OCTAVE_VERSION', 'builtin'), fflush(stdout); else, drawnow; end");
+        snprintf(text, sizeof text, "%s: %d %% done", w->function, w->percent);
+        return say_inside(text);
     }
     return 0;
 }
 
 void watch_end(const watch *w)
 {
-    if (w->exception) {
+    raise_kept();
+    if (w->problem) {
         mxArray *args[1];
-        args[0] = w->exception;
-        mexCallMATLAB(0, NULL, 1, args, "rethrow");
+        args[0] = w->problem;
+        mexCallMATLAB(0, NULL, 1, args, "error");
     }
 }

@@ -13,17 +13,16 @@ typedef struct {
     int text;               /* print how far it is? */
     time_t started, said;
     int percent;            /* last printed */
-    int interrupted;        /* by Ctrl-C */
-    mxArray *exception;     /* what `call` raised */
+    mxArray *problem;       /* the error that `call` raised, as a struct */
 } watch;
 
-/* `progress` is the user's option: NULL or false, true, or a function. */
+/* `progress` is the user's option: NULL or false, true, or a function that private/tell.m wraps. */
 watch watch_new(const char *function, const mxArray *progress);
 
 /* The library's callback, on the thread that called it: `done` is the part that is done. Anything but 0 stops the product. */
 int32_t watch_tell(double done, void *data);
 
-/* Raises the error of the user's function that stopped the product, if that was it. */
+/* Once the library has returned: raises the error, or the interrupt, of the user's function that stopped it, if that was it. */
 void watch_end(const watch *w);
 
 #endif

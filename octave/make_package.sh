@@ -24,7 +24,8 @@ cp matlab/private/*.m "$root/inst/private"
 cp matlab/extras/*.m "$root/inst/extras"
 # What only a checkout, or MATLAB, has a use for.
 rm -f "$root"/inst/{mfma_mex,mfma_build,buildfile,mfmaTest,Contents}.m
-cp octave/package/Makefile mex/*.c mex/*.h include/mfma.h "$root/src"
+cp octave/package/Makefile mex/*.c mex/*.cc mex/*.h include/mfma.h "$root/src"
+rm "$root/src/interpreter_matlab.c"
 cp "$library" "$root/src"
 strip --strip-debug "$root/src/libmfma.a" 2>/dev/null || true
 

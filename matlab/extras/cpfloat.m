@@ -34,6 +34,9 @@ function [y, options] = cpfloat(x, fpopts)
 %       0.333251953125
 %       Inf
 %
+%   Source: M. Fasi, M. Mikaitis: CPFloat: A C Library for Simulating Low-precision Arithmetic. ACM Transactions on
+%   Mathematical Software, 2023. The function is written anew.
+%
 %   See also mfma_round, mfma_compat.
 
 persistent o
@@ -122,6 +125,9 @@ end
 unit = 2.^(e - p + 1);
 y = to_integer(x ./ unit, o.round) .* unit;
 y(x == 0 | ~isfinite(x)) = x(x == 0 | ~isfinite(x));
+if any(o.round == [2 3])
+    y(x == 0) = 0; % CPFloat loses the sign of -0 there
+end
 if ~o.subnormal && o.explim
     below = abs(x) < smallest & x ~= 0;
     % As if there were only the numbers 0 and +-smallest.
@@ -182,6 +188,8 @@ end
 %! assert (cpfloat (1e6, struct ('format', 'fp16')), 65504);
 %! assert (cpfloat (1e6, struct ('format', 'fp16', 'saturation', 0)), Inf);
 %!assert (cpfloat ([1 -1] * (1 + 2^-11 + 2^-20), struct ('format', 'fp16', 'round', 2)), [1 + 2^-10, -1])
+%!assert (1 ./ cpfloat (-0, struct ('format', 'fp16', 'round', 3)), Inf)
+%!assert (1 ./ cpfloat (-0, struct ('format', 'fp16', 'round', 1)), -Inf)
 %!assert (cpfloat ([1 -1] * 2^-127, struct ('format', 'bf16', 'round', 4)), [0 0])
 %!error id=mfma:format:unknown cpfloat (1, struct ('format', 'fp7'))
 %!error id=mfma:arg:type cpfloat ({1}, struct ('format', 'fp16'))

@@ -29,6 +29,10 @@ p.alignment_rounding = mode(params, 'armode', 'rz', who);
 % As the original computes, unless the paper's numbers are asked for: a shifted sum of products keeps seven bits more,
 % and there is one rounding at the end.
 late = grouped || (aligned && p.late_c);
+if late && ~isfield(params, 'late_sum_bits') && p.alignment_bits + 7 > 48
+    error('mfma:params:value', ['%s: params.neab is %d; with c added late a sum keeps 30 + neab bits, at most 48, so ', ...
+        'that neab is at most 18, unless params.late_sum_bits is given'], who, p.alignment_bits - 23);
+end
 p.late_sum_bits = whole(params, 'late_sum_bits', p.alignment_bits + 7 * late, who);
 p.late_total_bits = optional(params, 'late_total_bits', [], who);
 drop = [];

@@ -2,7 +2,11 @@ function options = named_options(who, names, list)
 % A struct of the options in a list of names and values; names in any letter case. `who` begins the messages.
 options = struct();
 if mod(numel(list), 2) ~= 0
-    error('mfma:arg:count', '%s: options come in pairs, name and value', who);
+    hint = '';
+    if ischar(list{end}) || numel(list) == 1
+        hint = '; C or c comes before them, [] for zeros';
+    end
+    error('mfma:arg:count', '%s: options come in pairs, name and value%s', who, hint);
 end
 for i = 1:2:numel(list)
     name = list{i};

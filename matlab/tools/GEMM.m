@@ -22,9 +22,14 @@ end
 if ~exist('CustomTC', 'file')
     error('mfma:setup:path', 'GEMM: the folder above %s must be on the path too', fileparts(mfilename('fullpath')));
 end
-D = CustomTC(alpha, A, B, beta, C, informat, outformat, params);
+try
+    D = CustomTC(alpha, A, B, beta, C, informat, outformat, params);
+catch problem
+    error(problem.identifier, '%s', regexprep(problem.message, '^CustomTC', 'GEMM'));
+end
 end
 
 %!assert (GEMM (1, [1 2], [3; 4], 1, 5, 'fp16', 'fp32', struct ('fma', 4, 'neab', 2)), 16)
 %!error id=mfma:arg:count GEMM (1, 1, 1, 1, 1, 'fp16', 'fp32')
+%!error <^GEMM: informat: > GEMM (1, 1, 1, 1, 1, 'fp7', 'fp32', struct ('fma', 4))
 %!error id=mfma:format:unknown GEMM (1, 1, 1, 1, 1, 'fp7', 'fp32', struct ('fma', 4))

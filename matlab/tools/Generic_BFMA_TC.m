@@ -53,7 +53,12 @@ end
 a(end + 1:count, 1) = 0;
 b(end + 1:count, 1) = 0;
 model_params.fma = count;
-d = mfma_dot(a, b, c, 'params', model_params, 'format', in, 'out', out);
+try
+    d = mfma_dot(a, b, c, 'params', model_params, 'format', in, 'out', out);
+catch problem
+    message = regexprep(problem.message, '^mfma_dot: ([ab]) ', 'mfma_dot: $1_block ');
+    error(problem.identifier, '%s', regexprep(message, '^mfma_dot', 'Generic_BFMA_TC'));
+end
 end
 
 function format = input_format(p)
@@ -112,5 +117,6 @@ end
 %!   'global_alignment', 0, 'odd_even_grouping', 1, 'fp8_fnuz', 1);
 %! assert (Generic_BFMA_TC (1:5, ones (1, 5), 1, p), 16);
 %!error id=mfma:params:value Generic_BFMA_TC (1, 1, 1, struct ('NoExpBitsIn', 6))
+%!error <^Generic_BFMA_TC: a_block is > Generic_BFMA_TC ({1}, 1, 1, struct ('NoExpBitsIn', 5, 'NoExpBitsOut', 8, 'NoManBitsOut', 23))
 %!error id=mfma:arg:size Generic_BFMA_TC (1, [1 2], 1, struct ('NoExpBitsIn', 5))
 %!error id=mfma:arg:count Generic_BFMA_TC (1, 1, 1)

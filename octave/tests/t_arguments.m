@@ -36,6 +36,7 @@ check(isequal(call(1, A, A, 1, single(0)), A * A), '%s: C = single(0)', name);
 check(isequal(call(1, A, A, 0, NaN(2)), A * A), '%s: beta = 0 does not read C', name);
 check(isequal(call(1, A, A, 2, ones(2)), A * A + 2), '%s: beta*C', name);
 check(isequal(call(1, 1:2, (1:2)', 3, 10), 35), '%s: C of size 1-by-1', name);
+check(isnan(call(1, 1, 1, Inf, 0)), '%s: C = 0 of size 1-by-1 is an addend', name);
 % Empty products.
 check(isequal(call(1, zeros(2, 0), zeros(0, 2), 1, ones(2)), ones(2)), '%s: K = 0', name);
 check(isequal(call(1, zeros(2, 0), zeros(0, 2), 1, []), zeros(2)), '%s: K = 0 without C', name);
@@ -100,7 +101,7 @@ for in = u.in
     end
 end
 last = numel(function_formats(u.name, 'fp16', 'fp32'));
-for wrong = {'', ' fp16', 'fp16 ', 'fp7', 'fp16x', 5, {'fp16'}, ['fp16'; 'bf16'], @sin, true, ['fp16', char(0)]}
+for wrong = {'', ' fp16', 'fp16 ', 'fp7', 'fp16x', 5, {'fp16'}, ['fp16'; 'bf16'], @sin, true, ['fp16', char(0)], {}, struct([])}
     id = 'mfma:format:unknown';
     if ~ischar(wrong{1})
         id = 'mfma:arg:type';

@@ -26,6 +26,28 @@ for u = toolbox_functions()
         end
     end
 end
+custom_units(extras, A);
+end
+
+function custom_units(extras, A)
+addpath(extras, fullfile(extras, '..', 'tools'));
+mfma_compat('cpfloat');
+p = struct('fma', 8, 'neab', 1);
+for f = {@CustomTC, @GEMM}
+    for fnuz = 0:1
+        p.fp8_fnuz = fnuz;
+        for formats = {'fp16', 'fp32'; 'fp16', 'fp16'; 'bf16', 'fp32'; 'e4m3', 'fp32'; 'e5m2', 'fp16'}'
+            cpfloat(1, struct('format', 'bf16', 'round', 2, 'saturation', 0));
+            f{1}(1, A, A, 1, A, formats{:}, p);
+            [~, after] = cpfloat([]);
+            name = {'CustomTC', 'MI300MC'}{1 + (fnuz && formats{1}(1) == 'e')};
+            check(isequal(after, left_behind(name, formats{:})), '%s %s %s, fnuz %d: options left behind', ...
+                func2str(f{1}), formats{:}, fnuz);
+        end
+    end
+end
+mfma_compat('off');
+rmpath(extras, fullfile(extras, '..', 'tools'));
 end
 
 function o = left_behind(name, in, out)

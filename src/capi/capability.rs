@@ -25,9 +25,9 @@ pub struct mfma_capability {
     pub d: mfma_format,
     /// 1 if only mfma_model_from_instruction reaches the unit, 0 if mfma_model_new gives it for these formats.
     pub by_instruction: i32,
-    /// Who says that it computes like this: MFMA_EVIDENCE_*.
+    /// Who says that it computes like this: MFMA_EVIDENCE_*. A pair without vectors of its own is assumed.
     pub evidence: i32,
-    /// An instruction of the unit; "" if there is none. Static text.
+    /// An instruction of the unit for this pair; "" if there is none. Static text.
     pub instruction: *const c_char,
     /// Where the features are from. Static text.
     pub source: *const c_char,
@@ -60,7 +60,7 @@ static UNITS: LazyLock<Vec<(Capability, Texts)>> = LazyLock::new(|| {
     capabilities()
         .map(|capability| {
             let texts = Texts {
-                instruction: text(capability.row.instruction),
+                instruction: text(&capability.instruction()),
                 source: text(capability.row.source),
             };
             (capability, texts)
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn mfma_capability_get(
             b: unit.b.info().code,
             d: unit.row.output.info().code,
             by_instruction: (unit.row.reach == Reach::Instruction).into(),
-            evidence: match unit.row.evidence {
+            evidence: match unit.evidence() {
                 Evidence::Measured => MFMA_EVIDENCE_MEASURED,
                 Evidence::Paper => MFMA_EVIDENCE_PAPER,
                 Evidence::Assumed => MFMA_EVIDENCE_ASSUMED,

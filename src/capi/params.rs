@@ -189,8 +189,10 @@ impl mfma_params {
             1 => Ok(true),
             _ => Err(refuse(field, value, "0 or 1")),
         };
-        let natural =
-            |field, value: i32| u32::try_from(value).map_err(|_| refuse(field, value, "0 or more"));
+        let natural = |field, value: i32, most| {
+            let allowed = || format!("1 to {most}");
+            u32::try_from(value).map_err(|_| refuse(field, value, &allowed()))
+        };
         let optional = |field, value: i32| match value {
             MFMA_NONE => Ok(None),
             _ => u32::try_from(value)
@@ -203,14 +205,14 @@ impl mfma_params {
         let limit = |value: i32| Some(value).filter(|&value| value != MFMA_NONE);
         Ok(Params {
             scheme: choice(SCHEMES, "scheme", self.scheme)?,
-            fma: natural("fma", self.fma)?,
+            fma: natural("fma", self.fma, Params::MAX_FMA)?,
             interleave: choice(INTERLEAVES, "interleave", self.interleave)?,
-            alignment_bits: natural("alignment_bits", self.alignment_bits)?,
+            alignment_bits: natural("alignment_bits", self.alignment_bits, Params::MAX_BITS)?,
             sticky: flag("sticky", self.sticky)?,
             late_c: flag("late_c", self.late_c)?,
             denormal_products: flag("denormal_products", self.denormal_products)?,
             alignment_rounding: choice(ROUNDINGS, "alignment_rounding", self.alignment_rounding)?,
-            late_sum_bits: natural("late_sum_bits", self.late_sum_bits)?,
+            late_sum_bits: natural("late_sum_bits", self.late_sum_bits, Params::MAX_BITS)?,
             late_total_bits: optional("late_total_bits", self.late_total_bits)?,
             drop_c_beyond: optional("drop_c_beyond", self.drop_c_beyond)?,
             min_exponent: limit(self.min_exponent),

@@ -1,5 +1,6 @@
 //! Architectures and the names of the GPUs that have them; names of formats as each architecture means them.
 
+use super::catalogue;
 use crate::error::{Error, ErrorCode};
 use crate::format::{FORMATS, Format};
 
@@ -143,12 +144,39 @@ impl Arch {
             None => Err(Error::new(
                 ErrorCode::UnknownFormat,
                 format!(
-                    "unknown format '{name}'; allowed: fp16 half binary16 bf16 bfloat16 brainfloat16 tf32 \
-                     tensorfloat32 xf32 fp8-e4m3 e4m3 fp8-e5m2 e5m2 fp32 single binary32 fp64 double binary64{}",
-                    if fnuz { " fp8 bf8" } else { "" }
+                    "unknown format '{name}'; {self} has {}",
+                    self.format_names().join(" ")
                 ),
             )),
         }
+    }
+
+    /// The names of the formats that the architecture's units take or give.
+    fn format_names(self) -> Vec<&'static str> {
+        let fnuz = matches!(self, Arch::Cdna3 | Arch::Cdna3Toolbox);
+        let has = |format| {
+            catalogue().any(|row| {
+                row.arch == self
+                    && (row.output == format || row.inputs.as_flattened().contains(&format))
+            })
+        };
+        let mut names: Vec<&str> = Vec::new();
+        for row in FORMATS {
+            // On CDNA 3 the names of the OCP formats mean the FNUZ ones.
+            let meant = match row.format {
+                Format::E4m3 if fnuz => Format::E4m3Fnuz,
+                Format::E5m2 if fnuz => Format::E5m2Fnuz,
+                format => format,
+            };
+            if has(meant) {
+                names.push(row.name);
+                names.extend(row.aliases);
+            }
+        }
+        if fnuz {
+            names.extend(["fp8", "bf8"]);
+        }
+        names
     }
 }
 

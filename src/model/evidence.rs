@@ -70,10 +70,34 @@ impl Capability {
             .then_some(alignment_bits)
     }
 
-    /// Has no vector at all shown that the unit computes like this? Either the row says that it is assumed, or the pair
-    /// has none of its own and shares its row with pairs that have.
-    pub fn is_assumed(&self) -> bool {
-        self.row.evidence == Evidence::Assumed || self.vectors.total() == 0
+    /// Who says that the unit computes like this for this pair. What the row says, but a pair without a vector of its
+    /// own that shares its row with pairs that have some is assumed.
+    pub fn evidence(&self) -> Evidence {
+        match self.row.evidence {
+            Evidence::Measured | Evidence::Paper if self.vectors.total() == 0 => Evidence::Assumed,
+            evidence => evidence,
+        }
+    }
+
+    /// An instruction of the unit for this pair; "" where there is none. The row names the one of its first pair.
+    pub fn instruction(&self) -> String {
+        let [first, own] = [self.row.inputs[0], [self.a, self.b]];
+        let types =
+            |pair: [Format; 2], separator| pair.map(|format| type_name(format)).join(separator);
+        ["_", "."]
+            .iter()
+            .fold(self.row.instruction.to_string(), |name, separator| {
+                name.replace(&types(first, separator), &types(own, separator))
+            })
+    }
+}
+
+/// What an 8-bit format, the only kind that shares rows, is called in instructions.
+fn type_name(format: Format) -> &'static str {
+    match format {
+        Format::E4m3Fnuz => "fp8",
+        Format::E5m2Fnuz => "bf8",
+        other => other.info().name,
     }
 }
 

@@ -140,7 +140,7 @@ CDNA 1, 2 and 3 the paper's authors report campaigns of 10^6 to 2 * 10^7 random 
 mismatch; their data is not published.)
 
 \"Assumed\": vendor documentation or other models say so, nobody has published measurements. \"No hardware\": only the toolbox
-has this unit. A pair without vectors of its own shares the row of its neighbours.
+has this unit. A pair without vectors of its own shares the row of its neighbours, and is assumed.
 
 ";
 
@@ -250,12 +250,12 @@ fn unit_line(row: &'static Row, a: Format, b: Format, vectors: Vectors) -> Strin
         (true, false) => "kept in, flushed out",
         (false, true) => "flushed in, kept out",
     };
-    let reached = match (row.instruction, row.reach) {
+    let reached = match (unit.instruction().as_str(), row.reach) {
         ("", _) => dash(),
         (name, Reach::Formats) => format!("formats; `{name}`"),
         (name, Reach::Instruction) => format!("only `{name}`"),
     };
-    let evidence = match row.evidence {
+    let evidence = match unit.evidence() {
         Evidence::Measured => "measured",
         Evidence::Paper => "paper",
         Evidence::Assumed => "assumed",

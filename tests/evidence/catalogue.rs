@@ -1,6 +1,8 @@
 //! Every row of the catalogue has evidence, or says that it is assumed.
 
-use mfma::model::{Capability, Evidence, Row, capabilities, catalogue, mismatch_bound};
+use mfma::model::{
+    Capability, Evidence, Instruction, Row, capabilities, catalogue, mismatch_bound,
+};
 
 use crate::common::evidence::{committed_folder, visit};
 use crate::common::report::{self, row_of};
@@ -23,21 +25,47 @@ fn name(row: &Row) -> String {
 }
 
 #[test]
-fn every_row_has_vectors_or_is_assumed() {
-    let bare: Vec<String> = catalogue()
-        .filter(|row| row.evidence != Evidence::Assumed)
-        .filter(|row| {
-            row.inputs
-                .iter()
-                .all(|&[a, b]| row.vectors(a, b).total() == 0)
-        })
-        .map(name)
-        .collect();
-    assert!(
-        bare.is_empty(),
-        "rows without any vector that are not marked as assumed:\n{}",
-        bare.join("\n")
-    );
+fn every_unit_has_vectors_or_is_assumed() {
+    for row in catalogue() {
+        let bare = row
+            .inputs
+            .iter()
+            .all(|&[a, b]| row.vectors(a, b).total() == 0);
+        assert!(
+            !bare || row.evidence == Evidence::Assumed,
+            "{} has no vector and is not marked as assumed",
+            name(row)
+        );
+    }
+    for unit in capabilities() {
+        assert!(
+            unit.vectors.total() > 0
+                || matches!(unit.evidence(), Evidence::Assumed | Evidence::NoHardware),
+            "{}: {} x {} has no vector and is said to be {:?}",
+            name(unit.row),
+            unit.a,
+            unit.b,
+            unit.evidence()
+        );
+    }
+}
+
+#[test]
+fn the_instruction_of_a_unit_computes_like_it() {
+    let mut named = 0;
+    for unit in capabilities() {
+        let instruction = unit.instruction();
+        if instruction.is_empty() {
+            assert_eq!(unit.evidence(), Evidence::NoHardware, "{}", name(unit.row));
+            continue;
+        }
+        let found = Instruction::find(&instruction, unit.row.arch)
+            .unwrap_or_else(|e| panic!("{instruction}: {e}"));
+        assert!(std::ptr::eq(found.row, unit.row), "{instruction}");
+        assert_eq!((found.a, found.b), (unit.a, unit.b), "{instruction}");
+        named += 1;
+    }
+    assert!(named > 60, "{named}");
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl Info {
 }
 
 fn evidence(unit: &Capability) -> &'static str {
-    match unit.row.evidence {
+    match unit.evidence() {
         Evidence::Measured => "measured",
         Evidence::Paper => "paper",
         Evidence::Assumed => "assumed",
@@ -85,7 +85,7 @@ fn table(units: &[Capability]) -> String {
                     .mismatch_bound(EPSILON)
                     .map(|bound| format!("{bound:.1e}")),
             ),
-            format!("{only}{}", row.instruction),
+            format!("{only}{}", unit.instruction()),
         ]);
     }
     columns(&lines)
@@ -99,7 +99,7 @@ fn description(unit: &Capability) -> Value {
         "b": unit.b.name(),
         "out": row.output.name(),
         "params": params::to_map(&row.params),
-        "instruction": row.instruction,
+        "instruction": unit.instruction(),
         "by_instruction": row.reach == Reach::Instruction,
         "evidence": evidence(unit),
         "source": row.source,
