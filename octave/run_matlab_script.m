@@ -47,7 +47,8 @@ function names = called_scripts(text, folder)
 % Scripts of the folder whose names occur as words.
 files = dir(fullfile(folder, '*.m'));
 names = {};
-words = unique(regexp(text, '[A-Za-z]\w*', 'match'));
+lines = cellfun(@code_of, strsplit(text, sprintf('\n')), 'UniformOutput', false);
+words = unique(regexp(strjoin(lines, sprintf('\n')), '[A-Za-z]\w*', 'match'));
 for i = 1:numel(files)
     name = files(i).name(1:end - 2);
     if any(strcmp(name, words)) && isempty(regexp(fileread(fullfile(folder, files(i).name)), '^(\s*%[^\n]*\n|\s)*function\>', 'once'))
@@ -66,8 +67,13 @@ while i <= numel(lines)
         continue
     end
     last = end_of_function(lines, i);
-    f = fopen(fullfile(folder, [name{1}, '.m']), 'w');
-    fprintf(f, '%s\n', lines{i:last});
+    path = fullfile(folder, [name{1}, '.m']);
+    body = sprintf('%s\n', lines{i:last});
+    if exist(path, 'file') && ~strcmp(fileread(path), body)
+        error('mfma:arg:value', 'run_matlab_script: two scripts have functions of the name %s that differ', name{1});
+    end
+    f = fopen(path, 'w');
+    fprintf(f, '%s', body);
     fclose(f);
     i = last + 1;
 end
@@ -94,9 +100,7 @@ end
 
 function [tokens, brackets] = block_words(line, brackets)
 % Words of a line that open or close blocks, outside strings, comments and brackets.
-line = regexprep(line, '"[^"]*"', '0');
-line = regexprep(line, '(^|[\s=(,;\[{~&|<>+*/^-])''(?:[^'']|'''')*''', '$10');
-line = regexprep(line, '(%|\.\.\.).*', '');
+line = code_of(line);
 [words, starts] = regexp(line, '(?<![\w.])(?:function|if|for|parfor|while|switch|try|end)(?!\w)', 'match', 'start');
 change = (line == '(' | line == '[' | line == '{') - (line == ')' | line == ']' | line == '}');
 level = brackets + cumsum(change);
@@ -109,4 +113,11 @@ end
 if ~isempty(level)
     brackets = max(level(end), 0);
 end
+end
+
+function line = code_of(line)
+% A line without its strings and comments.
+line = regexprep(line, '"[^"]*"', '0');
+line = regexprep(line, '(^|[\s=(,;\[{~&|<>+*/^-])''(?:[^'']|'''')*''', '$10');
+line = regexprep(line, '(%|\.\.\.).*', '');
 end
