@@ -1,11 +1,11 @@
 //! `make bench`: speed of every unit next to OpenBLAS's sgemm, in one process, as the table of docs/performance.md.
 //!
-//!   cargo bench --bench table -- [TEXT]      only units whose name contains TEXT
+//!   cargo bench --bench table -- [TEXT [PART]]   only units whose name contains TEXT; only one part: speed, threads, k, tiny
 //!   MFMA_SIMD=portable|avx2|avx512|neon      a lower level
 //!   MFMA_BENCH_SIZE=512                      m = n = k of the main table
 //!
-//! Times on one thread are CPU times, the least of several runs, taken alternately with sgemm's, so that both see the
-//! same machine.
+//! Times on one thread are CPU times of several runs, taken alternately with sgemm's, so that both see the same machine.
+//! "% of sgemm" compares the shortest of both; the median of the runs' ratios beside it tells how much others disturbed.
 
 mod common;
 
@@ -18,22 +18,34 @@ use mfma::threads::set_num_threads;
 
 fn main() {
     // `cargo bench` passes --bench.
-    let filter = std::env::args().skip(1).find(|arg| !arg.starts_with("--"));
-    let filter = filter.unwrap_or_default();
+    let mut arguments = std::env::args()
+        .skip(1)
+        .filter(|arg| !arg.starts_with("--"));
+    let filter = arguments.next().unwrap_or_default();
+    let only = arguments.next();
+    let wanted = |part: &str| only.as_deref().is_none_or(|only| only == part);
     let size = std::env::var("MFMA_BENCH_SIZE").ok();
     let size: usize = size.and_then(|text| text.parse().ok()).unwrap_or(512);
     let mut sgemm = Sgemm::load();
     println!("kernel level {}; {}", cpu_features(), sgemm.name());
-    println!(
-        "\n## One thread, {size} x {size} x {size}, binary32 in, rounding and packing included\n"
-    );
-    table(&filter, size, &mut sgemm);
-    println!("\n## Two threads over one, {size}^3\n");
-    threads(&filter, size);
-    println!("\n## Cost of a product against K (64 x 64 x K, one thread, ns)\n");
-    long_products(&filter);
-    println!("\n## Tiny products (one thread, microseconds a call)\n");
-    tiny(&filter);
+    if wanted("speed") {
+        println!(
+            "\n## One thread, {size} x {size} x {size}, binary32 in, rounding and packing included\n"
+        );
+        table(&filter, size, &mut sgemm);
+    }
+    if wanted("threads") {
+        println!("\n## Two threads over one, {size}^3\n");
+        threads(&filter, size);
+    }
+    if wanted("k") {
+        println!("\n## Cost of a product against K (64 x 64 x K, one thread, ns)\n");
+        long_products(&filter);
+    }
+    if wanted("tiny") {
+        println!("\n## Tiny products (one thread, microseconds a call)\n");
+        tiny(&filter);
+    }
 }
 
 /// Shortest CPU time of `work`, which stays on this thread, in seconds.
@@ -54,7 +66,7 @@ fn median(times: &mut [f64]) -> f64 {
 
 fn table(filter: &str, size: usize, sgemm: &mut Sgemm) {
     println!(
-        "| unit | data | products/s | ns a product | % of sgemm |\n| --- | --- | --- | --- | --- |"
+        "| unit | data | products/s | ns a product | % of sgemm | median % |\n| --- | --- | --- | --- | --- | --- |"
     );
     let products = (size * size * size) as f64;
     for unit in units().iter().filter(|unit| unit.name.contains(filter)) {
@@ -67,7 +79,7 @@ fn table(filter: &str, size: usize, sgemm: &mut Sgemm) {
             let mut d = vec![0f32; size * size];
             let (mut best, mut best_sgemm, mut ratios) = (f64::INFINITY, f64::INFINITY, Vec::new());
             let started = Instant::now();
-            while ratios.len() < 4 || ratios.len() < 12 && started.elapsed().as_secs_f64() < 1.0 {
+            while ratios.len() < 4 || ratios.len() < 100 && started.elapsed().as_secs_f64() < 1.0 {
                 let theirs = sgemm.time(size);
                 let ours = shortest(1, || {
                     product(&unit.model, (size, size, size), &a, &b, &c, &mut d, 1)
@@ -80,11 +92,12 @@ fn table(filter: &str, size: usize, sgemm: &mut Sgemm) {
                 }
             }
             println!(
-                "| {} | {} | {:.2} G | {:.3} | {:.1} |",
+                "| {} | {} | {:.2} G | {:.3} | {:.1} | {:.1} |",
                 unit.name,
                 data.name(),
                 products / best * 1e-9,
                 best / products * 1e9,
+                100.0 * best_sgemm / best,
                 100.0 * median(&mut ratios)
             );
             black_box(&d);

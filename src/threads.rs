@@ -57,12 +57,13 @@ pub fn set_num_threads(threads: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Ends the pool's threads and waits for them, if no call is in progress; one that is ends them when it is done. The next
-/// call that needs threads starts new ones.
+/// Ends the pool's threads and waits for them, if no call is in progress; one that is ends them when it is done. Frees the
+/// memory that is kept between calls. The next call that needs threads or memory gets new ones.
 pub fn shut_down() {
     // The lock is free again before the threads are waited for: one of them may be about to ask for the pool.
     let old = Slot::of_this_process().lock().take();
     drop(old);
+    crate::gemm::free_kept();
 }
 
 /// How many threads, the caller's included, work on one call.

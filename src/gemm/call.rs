@@ -130,7 +130,7 @@ fn run_batch<'a>(
     let each = engine::total_work(&first);
     let small = engine::is_small(&first);
     let total = each.saturating_mul(count as u64);
-    let workers = if small && total <= engine::SMALL as u64 {
+    let workers = if small && engine::is_small_work(&first.model, total) {
         Workers::new(1)
     } else {
         workers

@@ -1,38 +1,53 @@
 //! From views to results: pack, compute tile by tile, store; in BLIS's loops and names.
 //!
-//! D is computed in regions of up to MB x NB. For each, K runs in steps of KC: panels of A (MR x KC) and of B
-//! (KC x NR) are rounded and packed once, shared by all threads; then every MR x NR tile takes its panels, with c carried
-//! from step to step in a buffer as large as the region. KC is a multiple of the unit's block, so every result is the
-//! same whatever the sizes, the threads and the level.
+//! D is computed in regions of up to MB x NB. For each, K runs in steps, for which panels of A (MR rows) and of B (NR
+//! columns) are rounded and packed once, shared by all threads. Then every block of up to MC x NC of D is a task: K runs in
+//! steps of KC, for which the rows of A stay in the second cache and, while its tiles are computed column by column, one
+//! panel of B in the first. c is carried from step to step, tile by tile. KC is a multiple of the unit's block, so every
+//! result is the same whatever the sizes, the threads and the level.
 //!
-//! Memory: packed panels of at most [`PANEL_BYTES`] (or one block of one tile, in a custom unit with very long
-//! blocks), a region of at most [`MB`] x [`NB`] numbers, and a strip a thread; whatever m, n and k.
+//! Memory: packed panels of at most 3 MiB (or one block of one tile, in a custom unit with very long blocks), a region of at most MB x NB
+//! numbers, and a block of D and a strip for each thread; whatever m, n and k.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::control::Control;
+use super::cuts::{Cuts, Places, STRIP_K, part};
 use super::problem::{Problem, View};
 use super::results::Results;
-use crate::error::{Error, ErrorCode};
-use crate::kernel::{FpMode, FpModeGuard, Kernel, Part, Shape, Source, StripBuffer, Tile};
-use crate::kernel::{kernel_for, level};
+use super::workspace::Workspace;
+use crate::error::Error;
+use crate::kernel::{Family, FpMode, FpModeGuard, Kernel, Level, Part, Shape, Source, Tile};
+use crate::kernel::{family_of, kernel_for, level};
+use crate::model::Model;
 use crate::threads;
 
-/// Rows of a region of D.
-const MB: usize = 512;
-/// Columns of a region of D.
-const NB: usize = 1024;
-/// Bytes of packed panels.
-const PANEL_BYTES: usize = 3 << 20;
-/// Elements of K that are converted at a time.
-const STRIP_K: usize = 128;
-/// Products below which it is not worth waking threads: some 0.15 ms of work.
-pub(super) const SMALL: u128 = 1 << 20;
+/// Numbers in the panels that a task packs one after the other: neighbours share cache lines of the operand.
+const PACKED_TOGETHER: usize = 64;
+/// Nanoseconds of work that are not worth waking threads for.
+const SMALL: f64 = 150_000.0;
 
 /// Is this product done sooner on the caller's thread alone?
 pub fn is_small(problem: &Problem) -> bool {
-    problem.m as u128 * problem.n as u128 * problem.k as u128 <= SMALL
+    is_small_work(&problem.model, total_work(problem))
+}
+
+/// Are so many products?
+pub fn is_small_work(model: &Model, products: u64) -> bool {
+    products as f64 * nanoseconds(model) < SMALL
+}
+
+/// Rough time of a product on one thread.
+fn nanoseconds(model: &Model) -> f64 {
+    let vectors = match family_of(model) {
+        Family::FmaChain | Family::PairwiseSum => 0.04,
+        Family::CorrectRounding | Family::EarlyAddend | Family::LateAddend | Family::OddEven => 0.2,
+        Family::Reference => return 50.0,
+    };
+    match level() {
+        Level::Portable => 10.0 * vectors,
+        _ => vectors,
+    }
 }
 
 /// What [`Control::add`] comes to in the end: products.
@@ -58,49 +73,6 @@ pub fn run(problem: &Problem, control: &Control) -> Result<(), Error> {
     Run::new(problem, control)?.all()
 }
 
-/// Memory for panels and carried numbers, aligned to cache lines; zero at first, as lanes beyond a tile are read too.
-struct Buffer {
-    start: *mut u8,
-    layout: Layout,
-}
-
-// SAFETY: plain memory; who writes where is the engine's business.
-unsafe impl Send for Buffer {}
-// SAFETY: as for Send.
-unsafe impl Sync for Buffer {}
-
-impl Buffer {
-    fn new(bytes: usize) -> Result<Buffer, Error> {
-        let refuse = || {
-            Error::new(
-                ErrorCode::OutOfMemory,
-                format!("not enough memory for {bytes} bytes of workspace"),
-            )
-        };
-        let layout = Layout::from_size_align(bytes.max(64), 64).map_err(|_| refuse())?;
-        // SAFETY: the size is not zero.
-        let start = unsafe { alloc_zeroed(layout) };
-        if start.is_null() {
-            return Err(refuse());
-        }
-        Ok(Buffer { start, layout })
-    }
-
-    /// Address of a byte; `offset` must lie within.
-    fn at(&self, offset: usize) -> *mut u8 {
-        debug_assert!(offset < self.layout.size());
-        // SAFETY: within the allocation, as the callers' index arithmetic makes sure.
-        unsafe { self.start.add(offset) }
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout.
-        unsafe { dealloc(self.start, self.layout) }
-    }
-}
-
 /// Everything that does not change during one product.
 struct Run<'a, 'b> {
     problem: Problem,
@@ -110,16 +82,11 @@ struct Run<'a, 'b> {
     a: Source,
     b: Source,
     results: Results,
-    /// Rows and columns of a region, multiples of MR and NR.
-    mb: usize,
-    nb: usize,
-    /// Blocks in all of K, and in one step.
-    blocks: usize,
-    step: usize,
-    panels_a: Buffer,
-    panels_b: Buffer,
-    carried: Buffer,
-    strips: Vec<Mutex<StripBuffer>>,
+    cuts: Cuts,
+    places: Places,
+    workspace: Workspace,
+    /// One for each thread that may be at work.
+    owners: Vec<Mutex<()>>,
 }
 
 /// A region of D and a step of K.
@@ -134,72 +101,52 @@ struct Region {
     blocks: usize,
 }
 
+/// A block of a region: its first panels of A and B, and how many.
+#[derive(Clone, Copy)]
+struct Block {
+    down: usize,
+    rows: usize,
+    across: usize,
+    cols: usize,
+    /// Where the first tile lies in the workspace, and the bytes from one column of tiles to the next.
+    tiles: usize,
+    column: usize,
+}
+
 impl<'a, 'b> Run<'a, 'b> {
     fn new(problem: &Problem, control: &'a Control<'b>) -> Result<Run<'a, 'b>, Error> {
         let level = level();
-        let mut kernel = kernel_for(&problem.model, level);
-        let mut oriented = Oriented::new(problem);
-        // A tile always computes NR columns, but only as many rows as there are: few columns are better taken as rows.
-        let nr = kernel.shape().nr;
-        let cost = |m: usize, n: usize| m as u128 * n.next_multiple_of(nr) as u128;
-        let (m, n) = (problem.m, problem.n);
-        if problem.model.commutes() && cost(n, m) < cost(m, n) {
-            oriented = oriented.transposed();
-            if problem.model.a() != problem.model.b() {
-                kernel = kernel_for(&oriented.problem.model, level);
-            }
-        }
+        let kernel = kernel_for(&problem.model, level);
+        let oriented = Oriented::new(problem);
+        let oriented = if better_transposed(problem, &kernel.shape()) {
+            oriented.transposed()
+        } else {
+            oriented
+        };
         let Oriented {
             problem,
             factor_a,
             factor_b,
         } = oriented;
+        let kernel = match problem.model.a() == problem.model.b() {
+            true => kernel,
+            false => kernel_for(&problem.model, level),
+        };
         let shape = kernel.shape();
-        let blocks = problem.k.div_ceil(shape.block);
-        let (mut mb, mut nb) = (
-            MB.min(problem.m).next_multiple_of(shape.mr),
-            NB.min(problem.n).next_multiple_of(shape.nr),
-        );
-        let bytes_a = |mb: usize| mb / shape.mr * shape.a_block_bytes;
-        let bytes_b = |nb: usize| nb / shape.nr * shape.b_block_bytes;
-        while bytes_a(mb) + bytes_b(nb) > PANEL_BYTES && (mb > shape.mr || nb > shape.nr) {
-            if bytes_a(mb) > bytes_b(nb) && mb > shape.mr || nb == shape.nr {
-                mb = (mb / 2).next_multiple_of(shape.mr);
-            } else {
-                nb = (nb / 2).next_multiple_of(shape.nr);
-            }
-        }
-        let step = (PANEL_BYTES / (bytes_a(mb) + bytes_b(nb))).clamp(1, blocks);
         let workers = control.threads();
-        let number = if shape.double { 8 } else { 4 };
+        let cuts = Cuts::new(&problem, &shape, workers);
+        let places = Places::new(&cuts, &shape, workers);
+        let model = &problem.model;
         Ok(Run {
             control,
-            shape,
-            a: Source::new(
-                problem.a,
-                factor_a,
-                problem.model.a(),
-                problem.model.params(),
-            ),
-            b: Source::new(
-                problem.b.transposed(),
-                factor_b,
-                problem.model.b(),
-                problem.model.params(),
-            ),
+            a: Source::new(problem.a, factor_a, model.a(), model.params()),
+            b: Source::new(problem.b.transposed(), factor_b, model.b(), model.params()),
             results: Results::new(&problem, shape.double),
-            mb,
-            nb,
-            blocks,
-            step,
-            panels_a: Buffer::new(bytes_a(mb) * step)?,
-            panels_b: Buffer::new(bytes_b(nb) * step)?,
-            carried: Buffer::new(if step < blocks {
-                mb * nb * number
-            } else {
-                workers * shape.mr * shape.nr * number
-            })?,
-            strips: (0..workers).map(|_| Mutex::default()).collect(),
+            cuts,
+            places,
+            workspace: Workspace::new(places.bytes)?,
+            owners: (0..workers).map(|_| Mutex::default()).collect(),
+            shape,
             kernel,
             problem,
         })
@@ -208,19 +155,26 @@ impl<'a, 'b> Run<'a, 'b> {
     /// All regions, all steps.
     fn all(&self) -> Result<(), Error> {
         let Problem { m, n, .. } = self.problem;
-        for j in (0..n).step_by(self.nb) {
-            for i in (0..m).step_by(self.mb) {
-                for block in (0..self.blocks).step_by(self.step) {
+        let Cuts {
+            mb,
+            nb,
+            blocks,
+            step,
+            ..
+        } = self.cuts;
+        for j in (0..n).step_by(nb) {
+            for i in (0..m).step_by(mb) {
+                for block in (0..blocks).step_by(step) {
                     let region = Region {
                         i,
-                        rows: self.mb.min(m - i),
+                        rows: mb.min(m - i),
                         j,
-                        cols: self.nb.min(n - j),
+                        cols: nb.min(n - j),
                         block,
-                        blocks: self.step.min(self.blocks - block),
+                        blocks: step.min(blocks - block),
                     };
                     // With one step in all, the panels of B serve all regions below each other.
-                    self.pack(region, i == 0 || self.step < self.blocks);
+                    self.pack(region, i == 0 || self.cuts.carries());
                     self.compute(region);
                     self.control.check()?;
                 }
@@ -232,127 +186,250 @@ impl<'a, 'b> Run<'a, 'b> {
     /// Packs the region's panels of A, and of B if `with_b`.
     fn pack(&self, region: Region, with_b: bool) {
         let Shape { mr, nr, block, .. } = self.shape;
-        let blocks_a_task = (STRIP_K / block).max(1);
-        let strips = region.blocks.div_ceil(blocks_a_task);
+        // Strips end where KC does.
+        let strip = part(self.cuts.kc, STRIP_K / block, 1);
+        let strips_a_kc = self.cuts.kc.div_ceil(strip);
+        let strips = region.blocks.div_ceil(self.cuts.kc) * strips_a_kc;
+        let (group_a, group_b) = (PACKED_TOGETHER.div_ceil(mr), PACKED_TOGETHER.div_ceil(nr));
         let panels_a = region.rows.div_ceil(mr);
         let panels_b = if with_b { region.cols.div_ceil(nr) } else { 0 };
-        self.control
-            .for_each((panels_a + panels_b) * strips, |task| {
-                let (panel, strip) = (task / strips, task % strips);
-                let first = strip * blocks_a_task;
-                let count = blocks_a_task.min(region.blocks - first);
-                let is_a = panel < panels_a;
-                let (source, panel, lanes, start, rows) = if is_a {
-                    (&self.a, panel, mr, region.i, region.rows)
-                } else {
-                    (&self.b, panel - panels_a, nr, region.j, region.cols)
-                };
-                let k_first = (region.block + first) * block;
+        let tasks_a = panels_a.div_ceil(group_a);
+        let tasks = tasks_a + panels_b.div_ceil(group_b);
+        self.control.for_each(tasks * strips, |task| {
+            let (task, at) = (task / strips, task % strips);
+            let kc_first = at / strips_a_kc * self.cuts.kc;
+            let first = kc_first + at % strips_a_kc * strip;
+            let end = region.blocks.min(kc_first + self.cuts.kc);
+            if first >= end {
+                return;
+            }
+            let count = strip.min(end - first);
+            let k_first = (region.block + first) * block;
+            let k = (count * block).min(self.problem.k - k_first);
+            let is_a = task < tasks_a;
+            let (panels, lanes, start, rows) = match is_a {
+                true => {
+                    let first = task * group_a;
+                    (
+                        first..panels_a.min(first + group_a),
+                        mr,
+                        region.i,
+                        region.rows,
+                    )
+                }
+                false => {
+                    let first = (task - tasks_a) * group_b;
+                    (
+                        first..panels_b.min(first + group_b),
+                        nr,
+                        region.j,
+                        region.cols,
+                    )
+                }
+            };
+            let _mode = FpModeGuard::enter(FpMode::Nearest);
+            let (own, _mine) = self.own_place();
+            for panel in panels {
                 let part = Part {
                     first: start + panel * lanes,
                     rows: lanes.min(rows - panel * lanes),
                     lanes,
                     k_first,
-                    k: (count * block).min(self.problem.k - k_first),
+                    k,
                     k_padded: count * block,
                 };
-                let _mode = FpModeGuard::enter(FpMode::Nearest);
-                let (_, mut buffer) = self.own_slot();
-                // SAFETY: the part lies within the checked operands; each task has blocks of its own in the panels, which
-                // have room for `step` blocks; the kernel is one for this machine.
-                unsafe {
-                    let strip = source.load(part, &mut buffer);
-                    if is_a {
-                        let at = (panel * self.step + first) * self.shape.a_block_bytes;
-                        self.kernel.pack_a(&strip, self.panels_a.at(at));
-                    } else {
-                        let at = (panel * self.step + first) * self.shape.b_block_bytes;
-                        self.kernel.pack_b(&strip, self.panels_b.at(at));
-                    }
-                }
-            });
+                // SAFETY: the part lies within the checked operands; each task has blocks of its own in the panels; the
+                // kernel is one for this machine.
+                unsafe { self.pack_strip(is_a, part, self.panel(region, is_a, panel, first), own) }
+            }
+        });
     }
 
-    /// A slot that no other thread uses while the guard lives. There are as many as there are threads at work.
-    fn own_slot(&self) -> (usize, MutexGuard<'_, StripBuffer>) {
-        let slots = self.strips.len();
-        for slot in (threads::index()..).map(|i| i % slots) {
-            match self.strips[slot].try_lock() {
-                Ok(guard) => return (slot, guard),
-                Err(TryLockError::Poisoned(guard)) => return (slot, guard.into_inner()),
+    /// # Safety
+    /// The part must lie in the operand, `panel` have room for it, and `own` be this thread's.
+    unsafe fn pack_strip(&self, is_a: bool, part: Part, panel: *mut u8, own: usize) {
+        let source = if is_a { &self.a } else { &self.b };
+        let lines = self.workspace.at(own + self.places.lines).cast();
+        // SAFETY: promised by the caller; this thread's place has room for a strip and its lines.
+        unsafe {
+            if self.kernel.keeps_strips() {
+                source.load_to(part, panel, lines);
+                return;
+            }
+            let strip = source.load_to(part, self.workspace.at(own + self.places.strip), lines);
+            match is_a {
+                true => self.kernel.pack_a(&strip, panel),
+                false => self.kernel.pack_b(&strip, panel),
+            }
+        }
+    }
+
+    /// Where block `block` of a panel lies. What belongs to one KC lies together: KC by KC, panel by panel.
+    fn panel(&self, region: Region, is_a: bool, panel: usize, block: usize) -> *mut u8 {
+        let (start, panels, bytes) = match is_a {
+            true => (
+                0,
+                region.rows.div_ceil(self.shape.mr),
+                self.shape.a_block_bytes,
+            ),
+            false => (
+                self.places.panels_b,
+                region.cols.div_ceil(self.shape.nr),
+                self.shape.b_block_bytes,
+            ),
+        };
+        let kc = self.cuts.kc;
+        let (before, within) = (block / kc * kc, block % kc);
+        let length = kc.min(region.blocks - before);
+        self.workspace
+            .at(start + (before * panels + panel * length + within) * bytes)
+    }
+
+    /// A place that no other thread uses while the guard lives. There are as many as there are threads at work.
+    fn own_place(&self) -> (usize, MutexGuard<'_, ()>) {
+        let count = self.owners.len();
+        for owner in (threads::index()..).map(|i| i % count) {
+            let at = self.places.own + owner * self.places.own_bytes;
+            match self.owners[owner].try_lock() {
+                Ok(guard) => return (at, guard),
+                Err(TryLockError::Poisoned(guard)) => return (at, guard.into_inner()),
                 Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
             }
         }
         unreachable!("the iterator has no end")
     }
 
-    /// Computes the region's tiles over one step of K.
+    /// Computes the region's blocks over one step of K.
     fn compute(&self, region: Region) {
         let Shape { mr, nr, .. } = self.shape;
-        let (across, down) = (region.cols.div_ceil(nr), region.rows.div_ceil(mr));
-        // Neighbours in a task share their panel of A.
-        let tiles_a_task = (across * down / (8 * self.strips.len())).clamp(1, across);
-        let tasks_across = across.div_ceil(tiles_a_task);
-        self.control.for_each(tasks_across * down, |task| {
+        let Cuts { mc, nc, nb, .. } = self.cuts;
+        let (mc, nc) = (mc / mr, nc / nr);
+        let (all_down, all_across) = (region.rows.div_ceil(mr), region.cols.div_ceil(nr));
+        let (blocks_down, blocks_across) = (all_down.div_ceil(mc), all_across.div_ceil(nc));
+        let tile = mr * nr * self.shape.number_bytes();
+        self.control.for_each(blocks_down * blocks_across, |task| {
             if self.control.cancelled() {
                 return;
             }
-            let (down, across_first) = (task / tasks_across, task % tasks_across * tiles_a_task);
-            let k = region.blocks * self.shape.block;
-            let k = k.min(self.problem.k - region.block * self.shape.block);
-            for across in across_first..across.min(across_first + tiles_a_task) {
-                let elements = self.tile(region, down, across);
+            let (down, across) = (task % blocks_down * mc, task / blocks_down * nc);
+            let (own, _mine) = self.own_place();
+            // Blocks that are finished in one step need no place of their own.
+            let (tiles, column) = match self.cuts.carries() {
+                true => {
+                    let rows = self.cuts.mb / mr;
+                    debug_assert!(across < nb / nr);
+                    let first = across * rows + down;
+                    (self.places.carried + first * tile, rows * tile)
+                }
+                false => (own, mc * tile),
+            };
+            self.block(
+                region,
+                Block {
+                    down,
+                    rows: mc.min(all_down - down),
+                    across,
+                    cols: nc.min(all_across - across),
+                    tiles,
+                    column,
+                },
+            );
+        });
+    }
+
+    /// Computes one block over one step of K.
+    fn block(&self, region: Region, block: Block) {
+        let kc = self.cuts.kc;
+        let finished = region.block + region.blocks == self.cuts.blocks;
+        let _mode = FpModeGuard::enter(FpMode::Nearest);
+        if region.block == 0 {
+            self.for_tiles(region, block, |tile, i, j| {
+                let size = (self.shape.mr, self.shape.nr);
+                self.results.load(&tile, size, i, j);
+            });
+        }
+        for first in (0..region.blocks).step_by(kc) {
+            let blocks = kc.min(region.blocks - first);
+            let k_first = (region.block + first) * self.shape.block;
+            let k = (blocks * self.shape.block).min(self.problem.k - k_first);
+            let last = finished && first + blocks == region.blocks;
+            for across in 0..block.cols {
+                let b = self.panel(region, false, block.across + across, first);
+                let mut elements = 0;
+                {
+                    let _mode = FpModeGuard::enter(self.shape.mode);
+                    for down in 0..block.rows {
+                        let tile = Tile {
+                            a: self.panel(region, true, block.down + down, first),
+                            b,
+                            blocks,
+                            last,
+                            c_format: match k_first {
+                                0 => self.results.first_format(),
+                                _ => self.problem.model.unit().carry(),
+                            },
+                            ..self.tile_of(region, block, down, across)
+                        };
+                        // SAFETY: the panels hold the region's blocks, the place has room for the tile, the mode is the
+                        // kernel's.
+                        unsafe { self.kernel.tile(&tile) };
+                        elements += tile.rows * tile.cols;
+                    }
+                }
                 self.control.add((elements * k) as u64);
                 if self.control.cancelled() {
                     return;
                 }
             }
-        });
+        }
+        if finished {
+            self.for_tiles(region, block, |tile, i, j| {
+                self.results.store(&tile, self.shape.nr, i, j);
+            });
+        }
     }
 
-    /// Computes one tile over one step of K; returns the number of its elements.
-    fn tile(&self, region: Region, down: usize, across: usize) -> usize {
-        let Shape { mr, nr, double, .. } = self.shape;
-        let number = if double { 8 } else { 4 };
-        // Tiles that are finished in one step need no place of their own.
-        let (slot, _mine) = self.own_slot();
-        let index = if self.step < self.blocks {
-            down * (self.nb / nr) + across
-        } else {
-            slot
-        };
-        let last = region.block + region.blocks == self.blocks;
-        let mut tile = Tile {
-            c: self.carried.at(index * mr * nr * number),
-            a: self
-                .panels_a
-                .at(down * self.step * self.shape.a_block_bytes),
-            b: self
-                .panels_b
-                .at(across * self.step * self.shape.b_block_bytes),
-            blocks: region.blocks,
-            rows: mr.min(region.rows - down * mr),
-            cols: nr.min(region.cols - across * nr),
-            c_format: self.problem.model.unit().carry(),
-            last,
-        };
-        let (i, j) = (region.i + down * mr, region.j + across * nr);
-        if region.block == 0 {
-            let _mode = FpModeGuard::enter(FpMode::Nearest);
-            tile.c_format = self.results.first_format();
-            self.results.load(&tile, nr, i, j);
+    /// Calls `work` for every tile of a block with its first row and column of D.
+    fn for_tiles(&self, region: Region, block: Block, work: impl Fn(Tile, usize, usize)) {
+        let Shape { mr, nr, .. } = self.shape;
+        for down in 0..block.rows {
+            for across in 0..block.cols {
+                let tile = self.tile_of(region, block, down, across);
+                let i = region.i + (block.down + down) * mr;
+                let j = region.j + (block.across + across) * nr;
+                work(tile, i, j);
+            }
         }
-        {
-            let _mode = FpModeGuard::enter(self.shape.mode);
-            // SAFETY: the panels hold the region's blocks, the buffer has room for the tile, the mode is the kernel's.
-            unsafe { self.kernel.tile(&tile) };
-        }
-        if last {
-            let _mode = FpModeGuard::enter(FpMode::Nearest);
-            self.results.store(&tile, nr, i, j);
-        }
-        tile.rows * tile.cols
     }
+
+    /// A tile of a block, without panels.
+    fn tile_of(&self, region: Region, block: Block, down: usize, across: usize) -> Tile {
+        let Shape { mr, nr, .. } = self.shape;
+        let bytes = mr * nr * self.shape.number_bytes();
+        let (i, j) = ((block.down + down) * mr, (block.across + across) * nr);
+        Tile {
+            c: self
+                .workspace
+                .at(block.tiles + across * block.column + down * bytes),
+            a: std::ptr::null(),
+            b: std::ptr::null(),
+            blocks: 0,
+            rows: mr.min(region.rows - i),
+            cols: nr.min(region.cols - j),
+            c_format: self.problem.model.unit().carry(),
+            last: false,
+        }
+    }
+}
+
+/// Is D' = B' A' computed sooner? A tile always computes NR columns, but often only as many rows as there are, so few
+/// columns are better taken as rows; else NR should run along the side of D that is contiguous in memory.
+fn better_transposed(problem: &Problem, shape: &Shape) -> bool {
+    let (m, n) = (problem.m, problem.n);
+    let cost = |m: usize, n: usize| m as f64 * n.next_multiple_of(shape.nr) as f64;
+    let (as_is, transposed) = (cost(m, n), cost(n, m));
+    let by_rows = problem.d.row_stride() == 1 && problem.d.col_stride() != 1;
+    problem.model.commutes() && transposed < as_is * if by_rows { 1.1 } else { 0.9 }
 }
 
 /// A product as it is given, or transposed: D' = B' A'.

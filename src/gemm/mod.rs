@@ -4,12 +4,14 @@ mod batch;
 mod call;
 mod control;
 mod convert;
+mod cuts;
 mod engine;
 mod layout;
 mod operand;
 mod problem;
 mod product;
 mod results;
+mod workspace;
 
 pub use batch::{DotBatch, run_dots};
 pub use call::Call;
@@ -19,6 +21,7 @@ pub use layout::{Matrix, overlap, size};
 pub use operand::{Operand, Starts};
 pub use problem::{Problem, Storage, View};
 pub use product::{Element, MatMut, MatRef, Product, convert as convert_slice, dot_batch};
+pub(crate) use workspace::free_kept;
 
 use crate::error::Error;
 use crate::threads::Workers;

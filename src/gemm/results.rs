@@ -17,7 +17,7 @@ pub struct Results {
     c_rounding: Rounding,
     /// Format of the numbers that travel with a tile.
     wide: Format,
-    /// Reads C where they are binary32 numbers.
+    /// Reads C where the format of the numbers that travel holds it as it is.
     source: Option<Source>,
 }
 
@@ -30,15 +30,20 @@ impl Results {
             Some(Storage::F32 | Storage::F64) => model.addend_format(),
             Some(Storage::Raw) | None => (model.output(), Rounding::NearestEven),
         };
+        let wide = if double { Format::Fp64 } else { Format::Fp32 };
+        let source = c
+            .filter(|_| !double || c_format == Format::Fp64)
+            .map(|view| Source::new(view, problem.beta, c_format, model.params()));
         Results {
             problem: *problem,
             c,
             c_format,
             c_rounding,
-            source: c
-                .filter(|_| !double)
-                .map(|view| Source::new(view, problem.beta, c_format, model.params())),
-            wide: if double { Format::Fp64 } else { Format::Fp32 },
+            source: match c_rounding {
+                Rounding::TowardZero => source.map(Source::cut_single),
+                _ => source,
+            },
+            wide,
         }
     }
 
@@ -61,68 +66,39 @@ impl Results {
         unsafe { view.load(i, j, self.problem.beta, self.c_format, self.c_rounding) }
     }
 
-    /// Fills a tile, whose rows are `nr` numbers apart, with the c's from (i, j) on.
-    pub fn load(&self, tile: &Tile, nr: usize, i: usize, j: usize) {
+    /// Fills a tile of `mr` rows, `nr` numbers apart, with the c's from (i, j) on, and zeros beyond.
+    pub fn load(&self, tile: &Tile, (mr, nr): (usize, usize), i: usize, j: usize) {
         let Tile { rows, cols, .. } = *tile;
-        if self.c.is_none() || cols < nr {
-            for row in 0..rows {
-                // SAFETY: the row lies in the tile.
-                unsafe {
-                    self.row(tile, nr, row)
-                        .write_bytes(0, nr * self.wide.bytes())
-                };
-            }
-        }
-        match (self.c, self.source) {
-            (None, _) => {}
-            (Some(view), Some(source)) => {
-                let mut line = [0f32; LINE];
-                for (first, col) in lines(rows, cols) {
-                    let line = &mut line[..LINE.min(rows - first)];
-                    // SAFETY: the elements lie in C, the numbers in the tile.
-                    unsafe {
-                        if self.c_rounding == Rounding::TowardZero && view.storage() != Storage::Raw
-                        {
-                            self.cut_column(view, i + first, j + col, line);
-                        } else {
-                            source.column(i + first, j + col, line);
-                        }
-                        for (row, x) in line.iter().enumerate() {
-                            let to = self.row(tile, nr, first + row).cast::<u32>();
-                            to.add(col)
-                                .write(quiet(Format::Fp32, x.to_bits().into()) as u32);
-                        }
+        let from = if self.c.is_none() || cols < nr {
+            0
+        } else {
+            rows
+        };
+        // SAFETY: the numbers lie in the tile, the elements in C.
+        unsafe {
+            self.row(tile, nr, from)
+                .write_bytes(0, (mr - from) * nr * self.wide.bytes());
+            match (self.c, self.source) {
+                (None, _) => {}
+                (Some(_), Some(source)) if self.wide == Format::Fp64 => {
+                    let to = tile.c.cast::<f64>();
+                    source.tile_double((i, j), (rows, cols), to, nr);
+                    quiet_all::<u64>(tile.c.cast(), rows * nr);
+                }
+                (Some(_), Some(source)) => {
+                    let to = tile.c.cast::<f32>();
+                    source.tile((i, j), (rows, cols), to, nr);
+                    quiet_all::<u32>(tile.c.cast(), rows * nr);
+                }
+                (Some(_), None) => {
+                    for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)))
+                    {
+                        let bits = self.addend(i + row, j + col);
+                        let bits = exactly(self.c_format, self.wide, bits).quiet();
+                        self.row(tile, nr, row).cast::<u64>().add(col).write(bits);
                     }
                 }
             }
-            (Some(_), None) => {
-                for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
-                    let bits = self.addend(i + row, j + col);
-                    let bits = quiet(self.wide, exactly(self.c_format, self.wide, bits));
-                    // SAFETY: the number lies in the tile.
-                    unsafe { self.row(tile, nr, row).cast::<u64>().add(col).write(bits) };
-                }
-            }
-        }
-    }
-
-    /// A column of C times beta, cut to binary32.
-    ///
-    /// # Safety
-    /// The elements must exist.
-    unsafe fn cut_column(&self, view: View, i: usize, j: usize, line: &mut [f32]) {
-        let beta = self.problem.beta;
-        let (address, stride) = (view.address(i, j), view.row_stride());
-        for (row, x) in line.iter_mut().enumerate() {
-            let offset = row as isize * stride;
-            // SAFETY: promised by the caller; reads are unaligned.
-            let element = unsafe {
-                match view.storage() {
-                    Storage::F64 => address.cast::<f64>().offset(offset).read_unaligned(),
-                    _ => address.cast::<f32>().offset(offset).read_unaligned().into(),
-                }
-            };
-            *x = cut(beta * element);
         }
     }
 
@@ -130,54 +106,67 @@ impl Results {
     pub fn store(&self, tile: &Tile, nr: usize, i: usize, j: usize) {
         let Tile { rows, cols, .. } = *tile;
         let model = &self.problem.model;
-        let plain = self.wide == Format::Fp32 && model.unit().carry() == model.output();
-        let mut line = [0f32; LINE];
-        // Column by column: D is column-major as a rule.
-        for (first, col) in lines(rows, cols) {
-            let line = &mut line[..LINE.min(rows - first)];
-            if plain {
-                for (row, x) in line.iter_mut().enumerate() {
-                    // SAFETY: the number lies in the tile.
-                    *x = unsafe {
-                        self.row(tile, nr, first + row)
-                            .cast::<f32>()
-                            .add(col)
-                            .read()
-                    };
+        let plain = model.unit().carry() == model.output();
+        for row in 0..rows {
+            // SAFETY: the numbers lie in the tile, the elements in D, and they are this task's alone.
+            let stored = plain
+                && unsafe {
+                    let from = self.row(tile, nr, row);
+                    match self.wide {
+                        Format::Fp64 => self.store_doubles(from.cast(), cols, (i + row, j)),
+                        _ => self.store_singles(from.cast(), cols, (i + row, j)),
+                    }
+                };
+            if !stored {
+                for col in 0..cols {
+                    self.store_one(tile, nr, (row, col), (i + row, j + col));
                 }
-                if !line.iter().any(|x| x.is_nan()) {
-                    self.store_column(i + first, j + col, line);
-                    continue;
-                }
-            }
-            for row in first..rows.min(first + LINE) {
-                self.store_one(tile, nr, (row, col), (i + row, j + col));
             }
         }
     }
 
-    /// Stores numbers that the output format, binary32 or binary16, holds.
-    fn store_column(&self, i: usize, j: usize, line: &[f32]) {
-        let view = self.problem.d;
-        let half = self.problem.model.output() == Format::Fp16;
-        let (address, stride) = (view.address(i, j), view.row_stride());
-        for (row, &x) in line.iter().enumerate() {
-            let offset = row as isize * stride;
-            // SAFETY: the elements lie in D and are this task's alone; writes are unaligned.
-            unsafe {
-                match view.storage() {
-                    Storage::F64 => address
-                        .cast::<f64>()
-                        .offset(offset)
-                        .write_unaligned(x.into()),
-                    Storage::Raw if half => {
-                        let to = address.cast::<u16>().offset(offset);
-                        to.write_unaligned(exactly_half(x));
-                    }
-                    _ => address.cast::<f32>().offset(offset).write_unaligned(x),
+    /// Stores neighbours in a row of D that the output format, binary32 or binary16, holds. Returns whether it can: a NaN
+    /// is stored as the unit has it.
+    ///
+    /// # Safety
+    /// The numbers and the elements must exist, and the elements be this task's alone.
+    unsafe fn store_singles(&self, from: *const f32, count: usize, (i, j): (usize, usize)) -> bool {
+        // SAFETY: promised by the caller.
+        unsafe {
+            if (0..count).fold(false, |nan, at| nan | (*from.add(at)).is_nan()) {
+                return false;
+            }
+            let view = self.problem.d;
+            let (to, stride) = (view.address(i, j), view.col_stride());
+            match view.storage() {
+                Storage::F64 => write(from, count, to.cast::<f64>(), stride, f64::from),
+                Storage::Raw if self.problem.model.output() == Format::Fp16 => {
+                    write(from, count, to.cast::<u16>(), stride, exactly_half);
                 }
+                _ => write(from, count, to.cast::<f32>(), stride, |x| x),
             }
         }
+        true
+    }
+
+    /// The same for binary64.
+    ///
+    /// # Safety
+    /// As for `store_singles`.
+    unsafe fn store_doubles(&self, from: *const f64, count: usize, (i, j): (usize, usize)) -> bool {
+        let view = self.problem.d;
+        if self.problem.model.output() != Format::Fp64 || view.storage() == Storage::F32 {
+            return false;
+        }
+        // SAFETY: promised by the caller.
+        unsafe {
+            if (0..count).fold(false, |nan, at| nan | (*from.add(at)).is_nan()) {
+                return false;
+            }
+            let (to, stride) = (view.address(i, j), view.col_stride());
+            write(from, count, to.cast::<f64>(), stride, |x| x);
+        }
+        true
     }
 
     /// Stores any number of the tile, also NaN or one that has yet to be rounded.
@@ -258,13 +247,30 @@ impl Results {
     }
 }
 
-/// Rows that are read or written together.
-const LINE: usize = 64;
-
-/// The columns of a tile, in pieces of up to [`LINE`] rows: first row and column of each.
-fn lines(rows: usize, cols: usize) -> impl Iterator<Item = (usize, usize)> {
-    let firsts = (0..rows).step_by(LINE);
-    firsts.flat_map(move |first| (0..cols).map(move |col| (first, col)))
+/// Writes numbers as elements that lie `stride` apart.
+///
+/// # Safety
+/// Both must exist.
+unsafe fn write<T: Copy, U: Copy>(
+    from: *const T,
+    count: usize,
+    to: *mut U,
+    stride: isize,
+    convert: impl Fn(T) -> U,
+) {
+    // SAFETY: promised by the caller; writes are unaligned.
+    unsafe {
+        if stride == 1 {
+            for at in 0..count {
+                to.add(at).write_unaligned(convert(*from.add(at)));
+            }
+        } else {
+            for at in 0..count {
+                let to = to.wrapping_offset(at as isize * stride);
+                to.write_unaligned(convert(*from.add(at)));
+            }
+        }
+    }
 }
 
 /// The binary16 encoding of a number that has one, not a NaN.
@@ -277,12 +283,32 @@ fn exactly_half(x: f32) -> u16 {
     sign | (moved >> 13).min(0x7c00) as u16
 }
 
-/// A NaN with its first fraction bit set, so that no kernel turns it into an infinity; other numbers as they are.
-fn quiet(format: Format, bits: u64) -> u64 {
-    match format {
-        Format::Fp64 if f64::from_bits(bits).is_nan() => bits | 1 << 51,
-        Format::Fp32 if f32::from_bits(bits as u32).is_nan() => bits | 1 << 22,
-        _ => bits,
+/// Encodings of binary32 and binary64.
+trait Encoding: Copy {
+    /// A NaN with its first fraction bit set, so that no kernel turns it into an infinity; other numbers as they are.
+    fn quiet(self) -> Self;
+}
+
+macro_rules! encodings {
+    ($($bits:ty: $infinity:expr, $first:expr);*) => {$(
+        impl Encoding for $bits {
+            #[inline(always)]
+            fn quiet(self) -> Self {
+                let nan = self & (Self::MAX >> 1) > $infinity;
+                self | if nan { $first } else { 0 }
+            }
+        }
+    )*};
+}
+
+encodings!(u32: 0x7f80_0000, 1 << 22; u64: 0x7ff << 52, 1 << 51);
+
+/// # Safety
+/// The encodings must exist.
+unsafe fn quiet_all<T: Encoding>(bits: *mut T, count: usize) {
+    // SAFETY: promised by the caller, and nobody else touches them.
+    for bits in unsafe { std::slice::from_raw_parts_mut(bits, count) } {
+        *bits = bits.quiet();
     }
 }
 
@@ -294,20 +320,9 @@ fn exactly(from: Format, to: Format, bits: u64) -> u64 {
     recode(from, to, bits, Rounding::NearestEven, Overflow::Ieee)
 }
 
-/// binary64 to binary32 toward zero: to nearest, then one step back if that went too far.
-fn cut(x: f64) -> f32 {
-    let nearest = x as f32;
-    if f64::from(nearest).abs() > x.abs() {
-        f32::from_bits(nearest.to_bits() - 1)
-    } else {
-        nearest
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::from_f64;
 
     #[test]
     fn halves_are_encoded_exactly() {
@@ -315,31 +330,5 @@ mod tests {
             let x = crate::format::to_f64(Format::Fp16, bits) as f32;
             assert_eq!(u64::from(exactly_half(x)), bits);
         }
-    }
-
-    #[test]
-    fn cutting_is_rounding_toward_zero() {
-        let mut state = 88172645463325252u64;
-        let mut data = vec![
-            f64::MAX,
-            -f64::MAX,
-            5e-324,
-            f64::INFINITY,
-            3.5e38,
-            1e-45,
-            -1e-46,
-        ];
-        for _ in 0..1_000_000 {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            let exponent = 1023 - 160 + (state >> 52) % 300;
-            data.push(f64::from_bits(state & !(0x7ff << 52) | exponent << 52));
-        }
-        for x in data {
-            let want = from_f64(Format::Fp32, x, Rounding::TowardZero);
-            assert_eq!(u64::from(cut(x).to_bits()), want, "{x:e}");
-        }
-        assert!(cut(f64::NAN).is_nan());
     }
 }

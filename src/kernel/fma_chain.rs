@@ -152,6 +152,10 @@ unsafe impl<P: Precision, const R: usize, const V: usize> Kernel for Chain<P, R,
         }
     }
 
+    fn keeps_strips(&self) -> bool {
+        true
+    }
+
     unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8) {
         // SAFETY: promised by the caller.
         unsafe { Self::copy(strip, panel) }

@@ -59,6 +59,13 @@ pub struct Shape {
     pub mode: FpMode,
 }
 
+impl Shape {
+    /// Bytes of a number of a strip or a tile.
+    pub fn number_bytes(&self) -> usize {
+        if self.double { 8 } else { 4 }
+    }
+}
+
 /// One tile of D: `rows` x `cols` dot products over `blocks` blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Tile {
@@ -89,6 +96,12 @@ pub struct Tile {
 pub unsafe trait Kernel: Send + Sync {
     /// Sizes and mode.
     fn shape(&self) -> Shape;
+
+    /// Is a packed panel what its strips are, one after the other? Then strips may be loaded where they are to lie, and are
+    /// not packed.
+    fn keeps_strips(&self) -> bool {
+        false
+    }
 
     /// Packs a strip of MR rows; `panel` is where its first block goes.
     ///

@@ -16,6 +16,7 @@
 //! - Zeros' signs, infinities and overflow are IEEE's, here as there. A zero product that fills up K is +0.
 
 use std::marker::PhantomData;
+use std::sync::atomic::{Ordering, compiler_fence};
 
 use super::doubles::Doubles;
 use super::lanes::{Job, Lanes};
@@ -158,28 +159,34 @@ pub(super) unsafe fn sum_of_products<L: Doubles, const N: usize, const EXACT: bo
 ) -> L::F {
     // SAFETY: the caller is compiled for the level.
     unsafe {
-        let pair = |i: usize| {
-            if EXACT {
-                return L::fused(a[i], b[i], L::mul(a[i + 1], b[i + 1]));
-            }
-            let first = L::flush(L::mul(a[i], b[i]));
-            let second = L::flush(L::mul(a[i + 1], b[i + 1]));
-            L::flush(L::add(first, second))
-        };
+        let pair = |i: usize| pair_of_products::<L, EXACT>([a[i], a[i + 1]], [b[i], b[i + 1]]);
         if N == 2 {
             return pair(0);
         }
-        let sum = L::add(pair(0), pair(2));
-        if EXACT { sum } else { L::flush(sum) }
+        add_to_c::<L, EXACT>(pair(0), pair(2))
     }
 }
 
-/// fl(c + sum).
+/// fl(p1 + p2).
 #[inline(always)]
-pub(super) unsafe fn add_to_c<L: Doubles, const EXACT: bool>(c: L::F, sum: L::F) -> L::F {
+unsafe fn pair_of_products<L: Doubles, const EXACT: bool>(a: [L::F; 2], b: [L::F; 2]) -> L::F {
     // SAFETY: the caller is compiled for the level.
     unsafe {
-        let sum = L::add(c, sum);
+        if EXACT {
+            return L::fused(a[0], b[0], L::mul(a[1], b[1]));
+        }
+        let first = L::flush(L::mul(a[0], b[0]));
+        let second = L::flush(L::mul(a[1], b[1]));
+        L::flush(L::add(first, second))
+    }
+}
+
+/// fl(x + y), x being c or a sum of products, y a sum of products.
+#[inline(always)]
+pub(super) unsafe fn add_to_c<L: Doubles, const EXACT: bool>(x: L::F, y: L::F) -> L::F {
+    // SAFETY: the caller is compiled for the level.
+    unsafe {
+        let sum = L::add(x, y);
         if EXACT { sum } else { L::flush(sum) }
     }
 }
@@ -238,19 +245,31 @@ unsafe fn rows<L: Doubles, const N: usize, const EXACT: bool, const GROUP: usize
             }
         }
         for _ in 0..blocks {
-            let mut columns = [[L::splat(0.0); N]; VECTORS];
-            for (v, column) in columns.iter_mut().enumerate() {
-                for (p, x) in column.iter_mut().enumerate() {
-                    *x = L::load(b.add(p * nr + v * L::COUNT));
+            let mut pairs = [[[L::splat(0.0); VECTORS]; GROUP]; 2];
+            for (pair, rows) in pairs.iter_mut().enumerate().take(N / 2) {
+                let mut factors = [[L::splat(0.0); 2]; GROUP];
+                for (i, row) in factors.iter_mut().enumerate() {
+                    for (p, x) in row.iter_mut().enumerate() {
+                        *x = L::splat(*a.add((2 * pair + p) * MR + i));
+                    }
+                }
+                for v in 0..VECTORS {
+                    // Columns that were loaded earlier than they are needed would push sums out of the registers.
+                    compiler_fence(Ordering::SeqCst);
+                    let column = |p: usize| L::load(b.add((2 * pair + p) * nr + v * L::COUNT));
+                    let columns = [column(0), column(1)];
+                    for (row, factors) in rows.iter_mut().zip(factors) {
+                        row[v] = pair_of_products::<L, EXACT>(factors, columns);
+                    }
                 }
             }
             for (i, row) in sums.iter_mut().enumerate() {
-                let mut factors = [L::splat(0.0); N];
-                for (p, x) in factors.iter_mut().enumerate() {
-                    *x = L::splat(*a.add(p * MR + i));
-                }
-                for (sum, column) in row.iter_mut().zip(columns) {
-                    let products = sum_of_products::<L, N, EXACT>(factors, column);
+                for (v, sum) in row.iter_mut().enumerate() {
+                    let products = if N == 2 {
+                        pairs[0][i][v]
+                    } else {
+                        add_to_c::<L, EXACT>(pairs[0][i][v], pairs[1][i][v])
+                    };
                     *sum = add_to_c::<L, EXACT>(*sum, products);
                 }
             }

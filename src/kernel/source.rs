@@ -4,10 +4,15 @@
 //! to the encodings (all formats but binary64 fit into binary32), NaNs and infinities included; for binary64 units they
 //! are binary64. What a strip does not cover (past the last row of A, past the end of K) is +0.
 
+mod lines;
+mod rounding;
+
 use super::level::{Level, level};
-use crate::format::{Format, Rounding, Specials, to_f64};
+use crate::format::Format;
 use crate::gemm::{Storage, View};
-use crate::model::{Model, Params};
+use crate::model::Params;
+use lines::{Lines, fill, turn};
+use rounding::{Rules, byte_table, cut, from_fp16, from_tf32, to_bf16};
 
 /// Where a strip's numbers are.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +59,7 @@ impl<'a> Strip<'a> {
 pub struct StripBuffer {
     single: Vec<f32>,
     double: Vec<f64>,
-    line: Vec<f32>,
+    lines: Vec<f32>,
 }
 
 /// A matrix to pack: lanes are the view's rows, K runs along its columns.
@@ -63,11 +68,11 @@ pub struct Source {
     view: View,
     factor: f64,
     format: Format,
+    /// Are binary32 numbers cut? Else they are rounded to nearest even.
+    cut_single: bool,
     rules: Rules,
     /// The bits of a raw tf32 word that the unit reads.
     visible: u32,
-    /// Only x86-64 has more than one that matters here.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     level: Level,
 }
 
@@ -88,6 +93,9 @@ pub struct Part {
     pub k_padded: usize,
 }
 
+/// Lanes that are turned together.
+const GROUP: usize = 8;
+
 impl Source {
     /// The rows of `view` times `factor` (binary64), to be rounded to `format`. Raw elements are taken as a unit with
     /// these `params` reads them.
@@ -96,9 +104,18 @@ impl Source {
             view,
             factor,
             format,
+            cut_single: false,
             rules: Rules::new(format),
             visible: params.visible(Format::Tf32, u32::MAX.into()) as u32,
             level: level(),
+        }
+    }
+
+    /// The same with numbers rounded to binary32 toward zero.
+    pub fn cut_single(self) -> Source {
+        Source {
+            cut_single: true,
+            ..self
         }
     }
 
@@ -109,25 +126,41 @@ impl Source {
     /// [`FpMode::Nearest`](super::FpMode::Nearest).
     pub unsafe fn load<'a>(&self, part: Part, buffer: &'a mut StripBuffer) -> Strip<'a> {
         let size = part.lanes * part.k_padded;
-        let values = if self.format == Format::Fp64 {
-            buffer.double.clear();
+        let to = if self.format == Format::Fp64 {
             buffer.double.resize(size, 0.0);
-            for p in 0..part.k {
-                let row = &mut buffer.double[p * part.lanes..][..part.rows];
-                for (i, x) in row.iter_mut().enumerate() {
-                    // SAFETY: promised by the caller.
-                    *x = unsafe { self.double(part.first + i, part.k_first + p) };
-                }
-            }
-            Values::Double(&buffer.double)
+            buffer.double.as_mut_ptr().cast()
         } else {
-            if part.rows < part.lanes || part.k < part.k_padded {
-                buffer.single.clear();
-            }
+            buffer.lines.resize(Self::line_numbers(part.k), 0.0);
             buffer.single.resize(size, 0.0);
-            // SAFETY: promised by the caller.
-            unsafe { self.load_single(part, buffer) };
-            Values::Single(&buffer.single)
+            buffer.single.as_mut_ptr().cast()
+        };
+        // SAFETY: the buffers have just been made large enough; the rest is promised by the caller.
+        unsafe { self.load_to(part, to, buffer.lines.as_mut_ptr()) }
+    }
+
+    /// Numbers that [`Source::load_to`] needs beside the strip for `k` columns.
+    pub const fn line_numbers(k: usize) -> usize {
+        GROUP * k
+    }
+
+    /// Loads one strip to `to`, with [`Source::line_numbers`] numbers at `lines` to work in.
+    ///
+    /// # Safety
+    /// As for [`Source::load`]; `to` has room for the strip, is aligned for its numbers, and nobody else touches it while
+    /// the strip lives.
+    pub unsafe fn load_to<'a>(&self, part: Part, to: *mut u8, lines: *mut f32) -> Strip<'a> {
+        let size = part.lanes * part.k_padded;
+        // SAFETY: promised by the caller; every number of the strip is written.
+        let values = unsafe {
+            if self.format == Format::Fp64 {
+                let to = to.cast::<f64>();
+                self.load_double(part, to);
+                Values::Double(std::slice::from_raw_parts(to, size))
+            } else {
+                let to = to.cast::<f32>();
+                self.load_single(part, to, lines);
+                Values::Single(std::slice::from_raw_parts(to, size))
+            }
         };
         Strip {
             values,
@@ -138,70 +171,141 @@ impl Source {
     }
 
     /// # Safety
-    /// As for `load`.
-    unsafe fn load_single(&self, part: Part, buffer: &mut StripBuffer) {
-        let Part { rows, lanes, k, .. } = part;
-        let by_row = self.view.row_stride() == 1 || self.view.col_stride() != 1;
-        if by_row {
-            // One k at a time: the lanes are neighbours in memory (or nothing is).
-            for p in 0..k {
-                let line = &mut buffer.single[p * lanes..][..rows];
-                let address = self.view.address(part.first, part.k_first + p);
-                // SAFETY: promised by the caller.
-                unsafe { self.convert(address, self.view.row_stride(), line) };
-            }
-            return;
-        }
-        // One lane at a time, eight of them, then turned.
-        const GROUP: usize = 8;
-        buffer.line.resize(GROUP * k, 0.0);
-        for group in (0..rows).step_by(GROUP) {
-            let count = GROUP.min(rows - group);
-            for i in 0..count {
-                let address = self.view.address(part.first + group + i, part.k_first);
-                // SAFETY: promised by the caller.
-                unsafe { self.convert(address, 1, &mut buffer.line[i * k..][..k]) };
-            }
-            turn(&buffer.line, k, count, &mut buffer.single[group..], lanes);
+    /// As for `load_to`.
+    unsafe fn load_double(&self, part: Part, to: *mut f64) {
+        let lines = Lines {
+            lines: part.k,
+            count: part.rows,
+            stride: self.view.row_stride(),
+            pitch: self.view.col_stride(),
+            to_pitch: part.lanes,
+        };
+        // SAFETY: promised by the caller.
+        unsafe {
+            zero_rest(part, to);
+            self.doubles(self.view.address(part.first, part.k_first), lines, to);
         }
     }
 
-    /// Loads elements (`row`, `col`), (`row` + 1, `col`), ... of a matrix that is not for a binary64 unit.
+    /// # Safety
+    /// As for `load_to`.
+    unsafe fn load_single(&self, part: Part, to: *mut f32, lines: *mut f32) {
+        let Part { rows, lanes, k, .. } = part;
+        let view = &self.view;
+        // SAFETY: promised by the caller.
+        unsafe {
+            zero_rest(part, to);
+            if view.row_stride() == 1 || view.col_stride() != 1 {
+                // One k at a time: the lanes are neighbours in memory (or nothing is).
+                let shape = Lines {
+                    lines: k,
+                    count: rows,
+                    stride: view.row_stride(),
+                    pitch: view.col_stride(),
+                    to_pitch: lanes,
+                };
+                return self.convert(view.address(part.first, part.k_first), shape, to);
+            }
+            // One lane at a time, some of them, then turned.
+            for group in (0..rows).step_by(GROUP) {
+                let count = GROUP.min(rows - group);
+                let shape = Lines {
+                    lines: count,
+                    count: k,
+                    stride: 1,
+                    pitch: view.row_stride(),
+                    to_pitch: k,
+                };
+                let address = view.address(part.first + group, part.k_first);
+                self.convert(address, shape, lines);
+                turn(self.level, lines, k, count, to.add(group), lanes);
+            }
+        }
+    }
+
+    /// Loads a tile of a matrix that is not for a binary64 unit: `rows` x `cols` elements from (`row`, `col`) on, as rows
+    /// that lie `pitch` numbers apart.
     ///
     /// # Safety
-    /// As for `load`.
-    pub unsafe fn column(&self, row: usize, col: usize, line: &mut [f32]) {
-        let address = self.view.address(row, col);
+    /// As for `load`; `to` has room for the tile.
+    pub unsafe fn tile(
+        &self,
+        (row, col): (usize, usize),
+        (rows, cols): (usize, usize),
+        to: *mut f32,
+        pitch: usize,
+    ) {
         // SAFETY: promised by the caller.
-        unsafe { self.convert(address, self.view.row_stride(), line) }
+        unsafe {
+            self.convert(
+                self.view.address(row, col),
+                self.rows(rows, cols, pitch),
+                to,
+            )
+        }
     }
 
+    /// The same of a matrix for a binary64 unit.
+    ///
     /// # Safety
-    /// The element must exist.
-    unsafe fn double(&self, i: usize, p: usize) -> f64 {
-        let address = self.view.address(i, p);
-        // SAFETY: promised by the caller; reads are unaligned.
+    /// As for `tile`.
+    pub unsafe fn tile_double(
+        &self,
+        (row, col): (usize, usize),
+        (rows, cols): (usize, usize),
+        to: *mut f64,
+        pitch: usize,
+    ) {
+        // SAFETY: promised by the caller.
+        unsafe {
+            self.doubles(
+                self.view.address(row, col),
+                self.rows(rows, cols, pitch),
+                to,
+            )
+        }
+    }
+
+    fn rows(&self, rows: usize, cols: usize, to_pitch: usize) -> Lines {
+        Lines {
+            lines: rows,
+            count: cols,
+            stride: self.view.col_stride(),
+            pitch: self.view.row_stride(),
+            to_pitch,
+        }
+    }
+
+    /// Loads elements for a binary64 unit.
+    ///
+    /// # Safety
+    /// They must exist, and `to` have room for their numbers.
+    unsafe fn doubles(&self, address: *const u8, lines: Lines, to: *mut f64) {
+        let factor = self.factor;
+        // SAFETY: promised by the caller.
         unsafe {
             match self.view.storage() {
-                Storage::Raw => address.cast::<f64>().read_unaligned(),
-                Storage::F32 => self.factor * f64::from(address.cast::<f32>().read_unaligned()),
-                Storage::F64 => self.factor * address.cast::<f64>().read_unaligned(),
+                Storage::Raw => fill(lines, address.cast::<f64>(), to, |x| x),
+                Storage::F32 => {
+                    fill(lines, address.cast::<f32>(), to, |x| factor * f64::from(x));
+                }
+                Storage::F64 => fill(lines, address.cast::<f64>(), to, |x| factor * x),
             }
         }
     }
 
-    /// Converts `line.len()` elements, `stride` elements apart from `address` on.
+    /// Loads and rounds elements.
     ///
     /// # Safety
-    /// They must exist.
-    unsafe fn convert(&self, address: *const u8, stride: isize, line: &mut [f32]) {
+    /// They must exist, and `to` have room for their numbers.
+    unsafe fn convert(&self, address: *const u8, lines: Lines, to: *mut f32) {
         #[cfg(target_arch = "x86_64")]
         if self.level >= Level::Avx2 {
             // SAFETY: the machine has the level; the rest is promised by the caller.
-            return unsafe { self.convert_avx2(address, stride, line) };
+            return unsafe { self.convert_avx2(address, lines, to) };
         }
         // SAFETY: promised by the caller.
-        unsafe { self.convert_any(address, stride, line) }
+        unsafe { self.convert_any(address, lines, to) }
     }
 
     /// The same code, compiled for wider vectors.
@@ -210,292 +314,116 @@ impl Source {
     /// As for `convert`, and the machine must have AVX2.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn convert_avx2(&self, address: *const u8, stride: isize, line: &mut [f32]) {
+    unsafe fn convert_avx2(&self, address: *const u8, lines: Lines, to: *mut f32) {
         // SAFETY: promised by the caller.
-        unsafe { self.convert_any(address, stride, line) }
+        unsafe { self.convert_any(address, lines, to) }
     }
 
     /// # Safety
     /// As for `convert`.
     #[inline(always)]
-    unsafe fn convert_any(&self, address: *const u8, stride: isize, line: &mut [f32]) {
+    unsafe fn convert_any(&self, address: *const u8, lines: Lines, to: *mut f32) {
         let (factor, rules) = (self.factor, &self.rules);
         // SAFETY: promised by the caller.
         unsafe {
             match (self.view.storage(), self.format) {
+                (Storage::F64, Format::Fp32) if self.cut_single => {
+                    fill(lines, address.cast::<f64>(), to, |x| cut(factor * x));
+                }
                 (Storage::F64, Format::Fp32) => {
-                    fill(line, address.cast::<f64>(), stride, |x| (factor * x) as f32);
+                    fill(lines, address.cast::<f64>(), to, |x| (factor * x) as f32);
                 }
                 (Storage::F64, _) if rules.cut => {
-                    fill(line, address.cast::<f64>(), stride, |x| {
+                    fill(lines, address.cast::<f64>(), to, |x| {
                         rules.round::<true>(factor * x)
                     });
                 }
                 (Storage::F64, _) => {
-                    fill(line, address.cast::<f64>(), stride, |x| {
+                    fill(lines, address.cast::<f64>(), to, |x| {
                         rules.round::<false>(factor * x)
                     });
                 }
                 (Storage::F32, Format::Fp32) if factor == 1.0 => {
-                    fill(line, address.cast::<f32>(), stride, |x| x);
+                    fill(lines, address.cast::<f32>(), to, |x| x);
+                }
+                (Storage::F32, Format::Fp32) if self.cut_single => {
+                    fill(lines, address.cast::<f32>(), to, |x| {
+                        cut(factor * f64::from(x))
+                    });
                 }
                 (Storage::F32, Format::Fp32) => {
-                    fill(line, address.cast::<f32>(), stride, |x| {
+                    fill(lines, address.cast::<f32>(), to, |x| {
                         (factor * f64::from(x)) as f32
                     });
                 }
                 (Storage::F32, Format::Tf32) if factor == 1.0 => {
-                    fill(line, address.cast::<u32>(), stride, from_tf32);
+                    fill(lines, address.cast::<u32>(), to, from_tf32);
                 }
                 (Storage::F32, Format::Bf16) if factor == 1.0 => {
-                    fill(line, address.cast::<u32>(), stride, to_bf16);
+                    fill(lines, address.cast::<u32>(), to, to_bf16);
                 }
                 (Storage::F32, _) if factor == 1.0 && rules.narrow => {
                     let rules = rules.single();
-                    fill(line, address.cast::<f32>(), stride, |x| rules.round(x));
+                    fill(lines, address.cast::<f32>(), to, |x| rules.round(x));
                 }
                 (Storage::F32, _) if rules.cut => {
-                    fill(line, address.cast::<f32>(), stride, |x| {
+                    fill(lines, address.cast::<f32>(), to, |x| {
                         rules.round::<true>(factor * f64::from(x))
                     });
                 }
                 (Storage::F32, _) => {
-                    fill(line, address.cast::<f32>(), stride, |x| {
+                    fill(lines, address.cast::<f32>(), to, |x| {
                         rules.round::<false>(factor * f64::from(x))
                     });
                 }
                 (Storage::Raw, Format::Fp32) => {
-                    fill(line, address.cast::<f32>(), stride, |x| x);
+                    fill(lines, address.cast::<f32>(), to, |x| x);
                 }
                 (Storage::Raw, Format::Tf32) => {
-                    fill(line, address.cast::<u32>(), stride, |x| {
+                    fill(lines, address.cast::<u32>(), to, |x| {
                         from_tf32(x & self.visible)
                     });
                 }
                 (Storage::Raw, Format::Bf16) => {
-                    fill(line, address.cast::<u16>(), stride, |x| {
+                    fill(lines, address.cast::<u16>(), to, |x| {
                         f32::from_bits(u32::from(x) << 16)
                     });
                 }
                 (Storage::Raw, Format::Fp16) => {
-                    fill(line, address.cast::<u16>(), stride, from_fp16);
+                    fill(lines, address.cast::<u16>(), to, from_fp16);
                 }
                 (Storage::Raw, _) => {
                     let table = byte_table(self.format);
-                    fill(line, address, stride, |x: u8| table[usize::from(x)]);
+                    fill(lines, address, to, |x: u8| table[usize::from(x)]);
                 }
             }
         }
     }
 }
 
-/// Writes `count` lines of `k` numbers as columns of `to`, whose rows are `lanes` numbers apart.
-fn turn(lines: &[f32], k: usize, count: usize, to: &mut [f32], lanes: usize) {
-    for (p, row) in to.chunks_mut(lanes).take(k).enumerate() {
-        for (i, x) in row[..count].iter_mut().enumerate() {
-            *x = lines[i * k + p];
-        }
-    }
-}
-
+/// Writes zeros where a strip covers nothing.
+///
 /// # Safety
-/// `line.len()` elements must be readable.
-#[inline(always)]
-unsafe fn fill<T: Copy>(
-    line: &mut [f32],
-    address: *const T,
-    stride: isize,
-    convert: impl Fn(T) -> f32,
-) {
-    if stride == 1 {
-        for (i, x) in line.iter_mut().enumerate() {
-            // SAFETY: promised by the caller; reads are unaligned.
-            *x = convert(unsafe { address.add(i).read_unaligned() });
+/// `to` must have room for the strip.
+unsafe fn zero_rest<T>(part: Part, to: *mut T) {
+    let Part { rows, lanes, k, .. } = part;
+    // SAFETY: promised by the caller; all zero bits are +0.
+    unsafe {
+        if rows < lanes {
+            for p in 0..k {
+                to.add(p * lanes + rows).write_bytes(0, lanes - rows);
+            }
         }
-    } else {
-        for (i, x) in line.iter_mut().enumerate() {
-            // SAFETY: promised by the caller; reads are unaligned.
-            *x = convert(unsafe {
-                address
-                    .wrapping_offset(i as isize * stride)
-                    .read_unaligned()
-            });
-        }
-    }
-}
-
-/// A binary16 encoding as the binary32 number equal to it.
-#[inline(always)]
-fn from_fp16(bits: u16) -> f32 {
-    let bits = u32::from(bits);
-    let magnitude = (bits & 0x7fff) << 13;
-    // The exponent field is 112 too small; a product with a power of two repairs it, for subnormal numbers as well.
-    let finite = (f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23)).to_bits();
-    let special = magnitude | 0x7f80_0000;
-    let magnitude = if bits & 0x7c00 == 0x7c00 {
-        special
-    } else {
-        finite
-    };
-    f32::from_bits(magnitude | (bits & 0x8000) << 16)
-}
-
-/// A tf32 word as the binary32 number that the unit reads. A NaN stays one even if only ignored bits tell.
-#[inline(always)]
-fn from_tf32(bits: u32) -> f32 {
-    let nan = bits & 0x7fff_ffff > 0x7f80_0000;
-    f32::from_bits((bits & !0x1fff) | if nan { 0x0040_0000 } else { 0 })
-}
-
-/// A binary32 number rounded to bfloat16, to nearest even; overflow carries into an infinity.
-#[inline(always)]
-fn to_bf16(bits: u32) -> f32 {
-    let nan = bits & 0x7fff_ffff > 0x7f80_0000;
-    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
-    f32::from_bits((if nan { bits | 0x0040_0000 } else { rounded }) & 0xffff_0000)
-}
-
-/// The numbers of an 8-bit format.
-fn byte_table(format: Format) -> &'static [f32; 256] {
-    use std::sync::OnceLock;
-    static TABLES: [OnceLock<[f32; 256]>; crate::format::FORMATS.len()] =
-        [const { OnceLock::new() }; crate::format::FORMATS.len()];
-    TABLES[format as usize]
-        .get_or_init(|| std::array::from_fn(|bits| to_f64(format, bits as u64) as f32))
-}
-
-/// How binary64 numbers are rounded to a format of at most 11 significant bits, in numbers.
-#[derive(Clone, Copy, Debug)]
-struct Rules {
-    /// Toward zero? Else to nearest even.
-    cut: bool,
-    fraction_bits: u32,
-    /// Biased binary64 exponents of the smallest and of the largest normal number.
-    min_exponent: u64,
-    max_exponent: u64,
-    max_finite: f64,
-    /// What a finite number past the largest becomes.
-    overflow: f64,
-    /// What an infinity becomes.
-    infinity: f64,
-    /// Can binary32 arithmetic round a binary32 number to the format? It can where exponents are few.
-    narrow: bool,
-}
-
-impl Rules {
-    fn single(&self) -> SingleRules {
-        let field = |biased: u64| (biased as i32 - 1023 + 127) as u32;
-        SingleRules {
-            fraction_bits: self.fraction_bits,
-            min_exponent: field(self.min_exponent),
-            max_exponent: field(self.max_exponent),
-            max_finite: self.max_finite as f32,
-            overflow: self.overflow as f32,
-            infinity: self.infinity as f32,
-        }
-    }
-
-    fn new(format: Format) -> Rules {
-        let info = format.info();
-        let cut = Model::input_rounding(format) == Rounding::TowardZero;
-        let max_finite = to_f64(format, info.max_finite());
-        Rules {
-            cut,
-            fraction_bits: info.fraction_bits,
-            min_exponent: (1023 + info.min_exponent()) as u64,
-            max_exponent: (1023 + info.max_exponent()) as u64,
-            max_finite,
-            overflow: match info.specials {
-                Specials::Ieee if !cut => f64::INFINITY,
-                Specials::Ieee | Specials::Fnuz => max_finite,
-                Specials::OnlyNan => f64::NAN,
-            },
-            infinity: match info.specials {
-                Specials::Ieee => f64::INFINITY,
-                Specials::OnlyNan | Specials::Fnuz => f64::NAN,
-            },
-            narrow: info.max_exponent() <= 16 && !cut,
-        }
-    }
-
-    /// One rounding. With y = |x| and 2^e the larger of y's binade and the smallest normal number, `grid` is 2^(e + 52 -
-    /// f): a sum with it has a last bit of 2^(e - f), so the addition rounds y to f fraction bits, ties to even, and the
-    /// subtraction is exact.
-    #[inline(always)]
-    fn round<const CUT: bool>(&self, x: f64) -> f32 {
-        const SIGN: u64 = 1 << 63;
-        let magnitude = x.to_bits() & !SIGN;
-        let exponent = (magnitude >> 52)
-            .max(self.min_exponent)
-            .min(self.max_exponent + 1);
-        let grid = f64::from_bits((exponent + 52 - u64::from(self.fraction_bits)) << 52);
-        let y = f64::from_bits(magnitude);
-        let mut rounded = (y + grid) - grid;
-        if CUT {
-            let last_bit = f64::from_bits((exponent - u64::from(self.fraction_bits)) << 52);
-            rounded = if rounded > y {
-                rounded - last_bit
-            } else {
-                rounded
-            };
-        }
-        let finite = if rounded > self.max_finite {
-            self.overflow
-        } else {
-            rounded
-        };
-        let special = if y == f64::INFINITY {
-            self.infinity
-        } else {
-            f64::NAN
-        };
-        let result = if y < f64::INFINITY { finite } else { special };
-        (f64::from_bits(result.to_bits() & !SIGN | x.to_bits() & SIGN)) as f32
-    }
-}
-
-/// [`Rules`] for binary32 numbers and a format with few exponents, to nearest even.
-#[derive(Clone, Copy, Debug)]
-struct SingleRules {
-    fraction_bits: u32,
-    min_exponent: u32,
-    max_exponent: u32,
-    max_finite: f32,
-    overflow: f32,
-    infinity: f32,
-}
-
-impl SingleRules {
-    /// As [`Rules::round`], with 23 fraction bits to start from.
-    #[inline(always)]
-    fn round(&self, x: f32) -> f32 {
-        const SIGN: u32 = 1 << 31;
-        let magnitude = x.to_bits() & !SIGN;
-        let exponent = (magnitude >> 23).max(self.min_exponent);
-        let exponent = exponent.min(self.max_exponent + 1);
-        let grid = f32::from_bits((exponent + 23 - self.fraction_bits) << 23);
-        let y = f32::from_bits(magnitude);
-        let rounded = (y + grid) - grid;
-        let finite = if rounded > self.max_finite {
-            self.overflow
-        } else {
-            rounded
-        };
-        let special = if y == f32::INFINITY {
-            self.infinity
-        } else {
-            f32::NAN
-        };
-        let result = if y < f32::INFINITY { finite } else { special };
-        f32::from_bits(result.to_bits() & !SIGN | x.to_bits() & SIGN)
+        to.add(k * lanes)
+            .write_bytes(0, (part.k_padded - k) * lanes);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{FORMATS, from_f64};
-    use crate::model::Conventions;
+    use crate::format::{FORMATS, from_f64, to_f64};
+    use crate::model::{Conventions, Model};
 
     fn same(x: f32, y: f32) -> bool {
         x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan()

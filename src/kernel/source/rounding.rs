@@ -1,0 +1,211 @@
+//! Elements of A, B and C as numbers: what each format's encodings stand for, and how numbers are rounded to a format.
+
+use crate::format::{Format, Rounding, Specials, to_f64};
+use crate::model::Model;
+
+/// binary64 to binary32 toward zero: to nearest, then one step back if that went too far.
+#[inline(always)]
+pub fn cut(x: f64) -> f32 {
+    let nearest = x as f32;
+    let too_far = f64::from(nearest).abs() > x.abs();
+    f32::from_bits(nearest.to_bits() - u32::from(too_far))
+}
+
+/// A binary16 encoding as the binary32 number equal to it.
+#[inline(always)]
+pub fn from_fp16(bits: u16) -> f32 {
+    let bits = u32::from(bits);
+    let magnitude = (bits & 0x7fff) << 13;
+    // The exponent field is 112 too small; a product with a power of two repairs it, for subnormal numbers as well.
+    let finite = (f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23)).to_bits();
+    let special = magnitude | 0x7f80_0000;
+    let magnitude = if bits & 0x7c00 == 0x7c00 {
+        special
+    } else {
+        finite
+    };
+    f32::from_bits(magnitude | (bits & 0x8000) << 16)
+}
+
+/// A tf32 word as the binary32 number that the unit reads. A NaN stays one even if only ignored bits tell.
+#[inline(always)]
+pub fn from_tf32(bits: u32) -> f32 {
+    let nan = bits & 0x7fff_ffff > 0x7f80_0000;
+    f32::from_bits((bits & !0x1fff) | if nan { 0x0040_0000 } else { 0 })
+}
+
+/// A binary32 number rounded to bfloat16, to nearest even; overflow carries into an infinity.
+#[inline(always)]
+pub fn to_bf16(bits: u32) -> f32 {
+    let nan = bits & 0x7fff_ffff > 0x7f80_0000;
+    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
+    f32::from_bits((if nan { bits | 0x0040_0000 } else { rounded }) & 0xffff_0000)
+}
+
+/// The numbers of an 8-bit format.
+pub fn byte_table(format: Format) -> &'static [f32; 256] {
+    use std::sync::OnceLock;
+    static TABLES: [OnceLock<[f32; 256]>; crate::format::FORMATS.len()] =
+        [const { OnceLock::new() }; crate::format::FORMATS.len()];
+    TABLES[format as usize]
+        .get_or_init(|| std::array::from_fn(|bits| to_f64(format, bits as u64) as f32))
+}
+
+/// How binary64 numbers are rounded to a format of at most 11 significant bits, in numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Toward zero? Else to nearest even.
+    pub cut: bool,
+    fraction_bits: u32,
+    /// Biased binary64 exponents of the smallest and of the largest normal number.
+    min_exponent: u64,
+    max_exponent: u64,
+    max_finite: f64,
+    /// What a finite number past the largest becomes.
+    overflow: f64,
+    /// What an infinity becomes.
+    infinity: f64,
+    /// Can binary32 arithmetic round a binary32 number to the format? It can where exponents are few.
+    pub narrow: bool,
+}
+
+impl Rules {
+    pub fn single(&self) -> SingleRules {
+        let field = |biased: u64| (biased as i32 - 1023 + 127) as u32;
+        SingleRules {
+            fraction_bits: self.fraction_bits,
+            min_exponent: field(self.min_exponent),
+            max_exponent: field(self.max_exponent),
+            max_finite: self.max_finite as f32,
+            overflow: self.overflow as f32,
+            infinity: self.infinity as f32,
+        }
+    }
+
+    pub fn new(format: Format) -> Rules {
+        let info = format.info();
+        let cut = Model::input_rounding(format) == Rounding::TowardZero;
+        let max_finite = to_f64(format, info.max_finite());
+        Rules {
+            cut,
+            fraction_bits: info.fraction_bits,
+            min_exponent: (1023 + info.min_exponent()) as u64,
+            max_exponent: (1023 + info.max_exponent()) as u64,
+            max_finite,
+            overflow: match info.specials {
+                Specials::Ieee if !cut => f64::INFINITY,
+                Specials::Ieee | Specials::Fnuz => max_finite,
+                Specials::OnlyNan => f64::NAN,
+            },
+            infinity: match info.specials {
+                Specials::Ieee => f64::INFINITY,
+                Specials::OnlyNan | Specials::Fnuz => f64::NAN,
+            },
+            narrow: info.max_exponent() <= 16 && !cut,
+        }
+    }
+
+    /// One rounding. With y = |x| and 2^e the larger of y's binade and the smallest normal number, `grid` is 2^(e + 52 -
+    /// f): a sum with it has a last bit of 2^(e - f), so the addition rounds y to f fraction bits, ties to even, and the
+    /// subtraction is exact.
+    #[inline(always)]
+    pub fn round<const CUT: bool>(&self, x: f64) -> f32 {
+        const SIGN: u64 = 1 << 63;
+        let magnitude = x.to_bits() & !SIGN;
+        let exponent = (magnitude >> 52)
+            .max(self.min_exponent)
+            .min(self.max_exponent + 1);
+        let grid = f64::from_bits((exponent + 52 - u64::from(self.fraction_bits)) << 52);
+        let y = f64::from_bits(magnitude);
+        let mut rounded = (y + grid) - grid;
+        if CUT {
+            let last_bit = f64::from_bits((exponent - u64::from(self.fraction_bits)) << 52);
+            rounded = if rounded > y {
+                rounded - last_bit
+            } else {
+                rounded
+            };
+        }
+        let finite = if rounded > self.max_finite {
+            self.overflow
+        } else {
+            rounded
+        };
+        let special = if y == f64::INFINITY {
+            self.infinity
+        } else {
+            f64::NAN
+        };
+        let result = if y < f64::INFINITY { finite } else { special };
+        (f64::from_bits(result.to_bits() & !SIGN | x.to_bits() & SIGN)) as f32
+    }
+}
+
+/// [`Rules`] for binary32 numbers and a format with few exponents, to nearest even.
+#[derive(Clone, Copy, Debug)]
+pub struct SingleRules {
+    fraction_bits: u32,
+    min_exponent: u32,
+    max_exponent: u32,
+    max_finite: f32,
+    overflow: f32,
+    infinity: f32,
+}
+
+impl SingleRules {
+    /// As [`Rules::round`], with 23 fraction bits to start from.
+    #[inline(always)]
+    pub fn round(&self, x: f32) -> f32 {
+        const SIGN: u32 = 1 << 31;
+        let magnitude = x.to_bits() & !SIGN;
+        let exponent = (magnitude >> 23).max(self.min_exponent);
+        let exponent = exponent.min(self.max_exponent + 1);
+        let grid = f32::from_bits((exponent + 23 - self.fraction_bits) << 23);
+        let y = f32::from_bits(magnitude);
+        let rounded = (y + grid) - grid;
+        let finite = if rounded > self.max_finite {
+            self.overflow
+        } else {
+            rounded
+        };
+        let special = if y == f32::INFINITY {
+            self.infinity
+        } else {
+            f32::NAN
+        };
+        let result = if y < f32::INFINITY { finite } else { special };
+        f32::from_bits(result.to_bits() & !SIGN | x.to_bits() & SIGN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::from_f64;
+
+    #[test]
+    fn cutting_is_rounding_toward_zero() {
+        let mut state = 88172645463325252u64;
+        let mut data = vec![
+            f64::MAX,
+            -f64::MAX,
+            5e-324,
+            f64::INFINITY,
+            3.5e38,
+            1e-45,
+            -1e-46,
+        ];
+        for _ in 0..1_000_000 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let exponent = 1023 - 160 + (state >> 52) % 300;
+            data.push(f64::from_bits(state & !(0x7ff << 52) | exponent << 52));
+        }
+        for x in data {
+            let want = from_f64(Format::Fp32, x, Rounding::TowardZero);
+            assert_eq!(u64::from(cut(x).to_bits()), want, "{x:e}");
+        }
+        assert!(cut(f64::NAN).is_nan());
+    }
+}
