@@ -77,6 +77,11 @@ fn threads() {
 }
 
 #[test]
+fn progress() {
+    run("c/progress.c", &[]);
+}
+
+#[test]
 fn load_200_times() {
     let library = library_folder().join("libmfma.so");
     run("c/load.c", &[library.to_str().unwrap()]);

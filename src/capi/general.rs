@@ -259,6 +259,8 @@ impl mfma_gemm_args {
             self.b_list,
         )?;
         let c = if self.beta == 0.0 {
+            // Not read, but a code without meaning is a mistake all the same.
+            storage("storage_c", self.storage_c)?;
             None
         } else {
             Some(operand(

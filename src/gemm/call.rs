@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use super::control::{Control, Progress};
 use super::engine;
 use super::layout::size;
-use super::operand::{Checked, Operand, check_overlap};
+use super::operand::{Checked, Operand, check_apart, check_overlap};
 use super::problem::{Problem, Storage};
 use crate::error::{Error, ErrorCode};
 use crate::format::Format;
@@ -76,9 +76,7 @@ impl Call<'_> {
         if let Some(c) = &c {
             check_overlap(&d, c, true)?;
         }
-        if count > 1 {
-            check_overlap(&d, &d, false)?;
-        }
+        check_apart(&d)?;
         let problem = |i| Problem {
             model: self.model,
             m,
@@ -144,18 +142,21 @@ fn run_batch<'a>(
     }
     let per_task = (PRODUCTS_PER_TASK / u128::from(each.max(1))).clamp(1, count as u128) as usize;
     let failure = Mutex::new(None);
+    let whole = |work| {
+        control.add(work);
+        !control.cancelled()
+    };
     control.for_each(count.div_ceil(per_task), |task| {
         for i in task * per_task..count.min((task + 1) * per_task) {
             if control.cancelled() {
                 return;
             }
-            let alone = Control::new(Workers::new(1), each);
-            if let Err(error) = engine::run(&problem(i), &alone) {
+            let part = Control::part(&whole);
+            if let Err(error) = engine::run(&problem(i), &part) {
                 let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 failure.get_or_insert(error);
                 return;
             }
-            control.add(each);
         }
     });
     match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {

@@ -23,6 +23,8 @@ pub struct Control<'a> {
     /// The thread that called the library, and that the callback is called on.
     owner: ThreadId,
     watch: Option<Mutex<Watch<'a>>>,
+    /// The call that this one is a part of: is told of work, and says whether to go on.
+    whole: Option<&'a (dyn Fn(u64) -> bool + Sync)>,
 }
 
 struct Watch<'a> {
@@ -40,6 +42,15 @@ impl<'a> Control<'a> {
             total,
             owner: std::thread::current().id(),
             watch: None,
+            whole: None,
+        }
+    }
+
+    /// For a part of a call, on one thread: `whole` is told of the work that is done, and says whether to go on.
+    pub fn part(whole: &'a (dyn Fn(u64) -> bool + Sync)) -> Control<'a> {
+        Control {
+            whole: Some(whole),
+            ..Control::new(Workers::new(1), 0)
         }
     }
 
@@ -79,6 +90,12 @@ impl<'a> Control<'a> {
     /// Notes that `work` units are done. To be called at least every few milliseconds of work, by whichever thread did
     /// it: this is where the callback is called.
     pub fn add(&self, work: u64) {
+        if let Some(whole) = self.whole {
+            if !whole(work) {
+                self.cancelled.store(true, Ordering::Relaxed);
+            }
+            return;
+        }
         self.done.fetch_add(work, Ordering::Relaxed);
         self.poll();
     }

@@ -24,6 +24,9 @@ use crate::threads;
 
 /// Numbers in the panels that a task packs one after the other: neighbours share cache lines of the operand.
 const PACKED_TOGETHER: usize = 64;
+/// Results of one column that a task rounds where there are no products, and how many products one takes as long as.
+const RESULTS_A_TASK: usize = 1 << 12;
+const PRODUCTS_A_RESULT: usize = 500;
 /// Nanoseconds of work that are not worth waking threads for.
 const SMALL: f64 = 150_000.0;
 
@@ -50,9 +53,13 @@ fn nanoseconds(model: &Model) -> f64 {
     }
 }
 
-/// What [`Control::add`] comes to in the end: products.
+/// What [`Control::add`] comes to in the end: products, or what as many results without products take.
 pub fn total_work(problem: &Problem) -> u64 {
-    let work = problem.m as u128 * problem.n as u128 * problem.k as u128;
+    let each = match problem.k {
+        0 => PRODUCTS_A_RESULT,
+        k => k,
+    };
+    let work = problem.m as u128 * problem.n as u128 * each as u128;
     work.try_into().unwrap_or(u64::MAX)
 }
 
@@ -64,13 +71,29 @@ pub fn run(problem: &Problem, control: &Control) -> Result<(), Error> {
         return Ok(());
     }
     if k == 0 {
-        let results = Results::new(problem, false);
-        for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
-            results.store_without_products(i, j);
-        }
-        return Ok(());
+        return without_products(problem, control);
     }
     Run::new(problem, control)?.all()
+}
+
+/// D = round(beta C).
+fn without_products(problem: &Problem, control: &Control) -> Result<(), Error> {
+    let Problem { m, n, .. } = *problem;
+    let results = Results::new(problem, false);
+    let strips = m.div_ceil(RESULTS_A_TASK);
+    control.for_each(strips * n, |task| {
+        if control.cancelled() {
+            return;
+        }
+        let _mode = FpModeGuard::enter(FpMode::Nearest);
+        let (j, first) = (task / strips, task % strips * RESULTS_A_TASK);
+        let last = m.min(first + RESULTS_A_TASK);
+        for i in first..last {
+            results.store_without_products(i, j);
+        }
+        control.add(((last - first) * PRODUCTS_A_RESULT) as u64);
+    });
+    control.check()
 }
 
 /// Everything that does not change during one product.

@@ -1,6 +1,8 @@
 //! The matrices of a call as the caller describes them, checked, and as views for the engine.
 
-use super::layout::{Matrix, size};
+use std::ops::Range;
+
+use super::layout::{self, Matrix, size};
 use super::problem::{Storage, View};
 use crate::error::{Error, ErrorCode};
 use crate::format::Format;
@@ -172,6 +174,18 @@ impl Checked {
         }
     }
 
+    /// The addresses from the first byte of all matrices to the last.
+    fn range(&self) -> Range<usize> {
+        let places = if self.list.is_empty() {
+            [0, self.count - 1].map(|i| self.matrix(i).address)
+        } else {
+            let all = || (0..self.list.len()).map(|i| self.matrix(i).address);
+            [all().min().unwrap_or(0), all().max().unwrap_or(0)]
+        };
+        let span = self.matrix(0).end() - self.matrix(0).address;
+        places[0]..places[1] + span
+    }
+
     /// Is each element of matrix `i` stored where the same element of the other's is?
     fn coincides(&self, other: &Checked, i: usize) -> bool {
         let (x, y) = (self.matrix(i), other.matrix(i));
@@ -188,54 +202,96 @@ impl Checked {
     }
 }
 
-/// Pairs that are compared at most; beyond, an overlap is not told.
+/// Pairs that are compared at most, and results that are sorted; beyond, an overlap is not told.
 const MOST_PAIRS: usize = 1 << 20;
 
-/// Refuses a result that overlaps an input, or two results that overlap. `in_place`: the input may be the result.
+/// Refuses a result that overlaps an input. `in_place`: the input may be the result.
 pub(super) fn check_overlap(d: &Checked, input: &Checked, in_place: bool) -> Result<(), Error> {
-    let same = std::ptr::eq(d, input);
     // An input that all products share is read by later ones, too.
     let in_place = in_place && input.different() == input.count;
     if d.is_empty() || input.is_empty() {
         return Ok(());
     }
+    let (range, other) = (d.range(), input.range());
+    if range.end <= other.start || other.end <= range.start {
+        return Ok(());
+    }
+    // Where each C is its D, a C overlaps another product's D only if the D overlap each other.
+    let strided = d.list.is_empty() && input.list.is_empty();
+    if in_place && strided && d.coincides(input, 0) && d.stride == input.stride {
+        return Ok(());
+    }
+    match near_pair(d, input, |i, j| in_place && i == j && d.coincides(input, i))? {
+        true => Err(overlapping(format!("D overlaps {}", input.name))),
+        false => Ok(()),
+    }
+}
+
+/// Refuses results that overlap each other.
+pub(super) fn check_apart(d: &Checked) -> Result<(), Error> {
+    if d.is_empty() || d.count == 1 {
+        return Ok(());
+    }
+    let overlap = if d.list.is_empty() {
+        // Every pair lies as one with the first does, and those too far away to touch it need no look.
+        let span = d.matrix(0).end() - d.matrix(0).address;
+        let far = span.div_ceil((d.stride * d.matrix.bytes).max(1));
+        let near = 1..d.count.min(far).min(MOST_PAIRS);
+        d.stride == 0
+            || near
+                .into_iter()
+                .any(|j| layout::overlap(&d.matrix(0), &d.matrix(j)))
+    } else {
+        near_pair(d, d, |i, j| i == j)?
+    };
+    match overlap {
+        true => Err(overlapping(
+            "the matrices D of the batch overlap each other".into(),
+        )),
+        false => Ok(()),
+    }
+}
+
+fn overlapping(what: String) -> Error {
+    Error::new(
+        ErrorCode::Overlap,
+        format!(
+            "{what}; allowed: D apart from A and B, and D apart from C or the same as C with ldd = ldc"
+        ),
+    )
+}
+
+/// Does a matrix `i` of `d` overlap a matrix `j` of `other`, other than the pairs that are allowed?
+fn near_pair(
+    d: &Checked,
+    other: &Checked,
+    allowed: impl Fn(usize, usize) -> bool,
+) -> Result<bool, Error> {
     // Matrices of one operand have equal spans, so those sorted by start are sorted by end, too.
     let mut starts = Vec::new();
-    let results = if same { d.count } else { d.different() };
+    let results = d.different().min(MOST_PAIRS);
     starts
         .try_reserve_exact(results)
         .map_err(|_| out_of_memory())?;
     starts.extend((0..results).map(|i| (d.matrix(i).address, i)));
     starts.sort_unstable();
-    let span = |x: &Matrix| x.end() - x.address;
-    let d_span = span(&d.matrix(0));
+    let span = d.matrix(0).end() - d.matrix(0).address;
     let mut pairs = 0;
-    for j in 0..if same { d.count } else { input.different() } {
-        let x = input.matrix(j);
-        let first = starts.partition_point(|&(start, _)| start + d_span <= x.address);
+    for j in 0..other.different() {
+        let x = other.matrix(j);
+        let first = starts.partition_point(|&(start, _)| start + span <= x.address);
         let near = starts[first..]
             .iter()
             .take_while(|&&(start, _)| start < x.end());
         for &(_, i) in near {
-            let allowed = (same && i == j) || (in_place && i == j && d.coincides(input, i));
             pairs += 1;
             if pairs > MOST_PAIRS {
-                return Ok(());
+                return Ok(false);
             }
-            if !allowed && super::layout::overlap(&d.matrix(i), &x) {
-                let what = if same {
-                    "the matrices D of the batch overlap each other".to_string()
-                } else {
-                    format!("D overlaps {}", input.name)
-                };
-                return Err(Error::new(
-                    ErrorCode::Overlap,
-                    format!(
-                        "{what}; allowed: D apart from A and B, and D apart from C or the same as C with ldd = ldc"
-                    ),
-                ));
+            if !allowed(i, j) && layout::overlap(&d.matrix(i), &x) {
+                return Ok(true);
             }
         }
     }
-    Ok(())
+    Ok(false)
 }

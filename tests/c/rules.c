@@ -326,6 +326,10 @@ static void general_arguments(void)
     WRONG((args.batch_count = 2, args.stride_d = BIG), MFMA_ERR_INVALID_SIZE, "D would end");
     WRONG((args.batch_count = 2, args.stride_d = 11), MFMA_ERR_OVERLAP, "overlap each other");
     WRONG((args.batch_count = 2, args.stride_d = 0), MFMA_ERR_OVERLAP, "overlap each other");
+    /* So many results in one place are told without a list of them. */
+    WRONG((args.batch_count = (int64_t)1 << 40, args.stride_d = 0), MFMA_ERR_OVERLAP, "overlap each other");
+    WRONG((args.batch_count = BIG, args.beta = 0, args.stride_d = 0), MFMA_ERR_OVERLAP, "overlap each other");
+    WRONG((args.beta = 0, args.storage_c = 3), MFMA_ERR_INVALID_ARGUMENT, "args->storage_c is 3");
     WRONG(args.lda = 2, MFMA_ERR_INVALID_LD, "max(1, m) = 3");
     WRONG(args.trans_a = 1, MFMA_ERR_INVALID_LD, "lda is 3; allowed: at least max(1, k) = 5");
     WRONG(args.order = 1, MFMA_ERR_INVALID_LD, "lda is 3; allowed: at least max(1, k) = 5");
