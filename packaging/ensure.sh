@@ -7,7 +7,7 @@ case "${1:-}" in
 build)  needs="cc:gcc ld:binutils /usr/include/stdio.h:libc6-dev" ;;
 octave) needs="cc:gcc /usr/include/stdio.h:libc6-dev c++:g++ octave-cli:octave mkoctfile:octave-dev" ;;
 test)   needs="cc:gcc /usr/include/stdio.h:libc6-dev c++:g++ clang:clang gfortran:gfortran cmake:cmake pkg-config:pkg-config valgrind:valgrind
-               mpicc:libopenmpi-dev mpirun:openmpi-bin python3:python3 nm:binutils" ;;
+               mpicc:libopenmpi-dev mpirun:openmpi-bin python3:python3 numpy:python3-numpy nm:binutils" ;;
 bench)  needs="cc:gcc /usr/include/stdio.h:libc6-dev libopenblas.so.0:libopenblas0-pthread" ;;
 *)      echo "usage: $0 build|octave|test|bench" >&2; exit 2 ;;
 esac
@@ -15,6 +15,7 @@ esac
 found() {
     case "$1" in
     /*)   [ -e "$1" ] ;;
+    numpy) python3 -c "import numpy" 2>/dev/null || /usr/bin/python3 -c "import numpy" 2>/dev/null ;;
     lib*) ldconfig -p 2>/dev/null | grep -q "$1" ;;
     *)    command -v "$1" >/dev/null 2>&1 ;;
     esac
