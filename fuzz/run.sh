@@ -17,4 +17,4 @@ export RUSTFLAGS
 cargo +nightly build --release --quiet --target "$host" --bin "$target"
 mkdir -p "corpus/$target" "found/$target" artifacts
 exec "${CARGO_TARGET_DIR:-target}/$host/release/$target" "corpus/$target" "found/$target" -max_total_time="$seconds" \
-    -max_len=600 -print_final_stats=1 -artifact_prefix="artifacts/$target-" "$@"
+    -max_len=600 -len_control=0 -print_final_stats=1 -artifact_prefix="artifacts/$target-" "$@"

@@ -191,9 +191,11 @@ typedef struct mfma_params {
     int32_t denormal_products;
     // Rounding of a sum or of c when one is aligned to the other: MFMA_ROUND_* (armode). Late c.
     int32_t alignment_rounding;
-    // Fractional bits kept of the sum of products when it is aligned to a larger c. Late c.
+    // Fractional bits kept of the sum of products when it is aligned to a larger c. Late c. The larger c keeps as many,
+    // so that one with a longer fraction is rounded, too.
     int32_t late_sum_bits;
-    // Fractional bits to which the total is then rounded down before the final rounding, or MFMA_NONE. Late c.
+    // Fractional bits to which the total is then rounded down before the final rounding, or MFMA_NONE. Late c. Acts on c
+    // alone where a block has no products.
     int32_t late_total_bits;
     // A late c more than this many binades below the products is dropped, or MFMA_NONE. Odd-even grouping.
     int32_t drop_c_beyond;

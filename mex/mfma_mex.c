@@ -439,11 +439,19 @@ static void stay_loaded(void)
 #endif
 }
 
+/* Cleared, this file leaves no threads behind; they come back with the next call. Asked for at every call, for what is
+ * loaded after `clear` is the same code in the same place, which MATLAB and Octave take for new. */
+static void end_threads(void)
+{
+    mfma_shutdown();
+}
+
 void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     const char *command, *function;
     size_t i;
     stay_loaded();
+    mexAtExit(end_threads);
     if (nrhs < 2)
         fail("mfma:arg:count", "mfma_mex: a command and the name of the calling function are needed");
     command = get_text(prhs[0], (label){"mfma_mex", "command"});

@@ -35,6 +35,27 @@ fn rules() {
     run("c/rules.c", &[]);
 }
 
+/// The table of docs/capi.md names functions of the C programs that exist and run.
+#[test]
+fn documented_tests_exist() {
+    let text = std::fs::read_to_string(native::root().join("docs/capi.md")).unwrap();
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split('|').map(str::trim).collect())
+        .filter(|cells: &Vec<&str>| cells.len() == 5 && cells[2].ends_with(".c"))
+        .collect();
+    assert!(rows.len() > 15);
+    for row in rows {
+        let path = native::root().join("tests/c").join(row[2]);
+        let source = std::fs::read_to_string(path).unwrap();
+        for function in row[3].split(", ") {
+            let called = source.matches(&format!("{function}(")).count();
+            let passed = source.matches(&format!(", {function},")).count();
+            assert!(called + passed > 1, "{}: {function}", row[2]);
+        }
+    }
+}
+
 /// The example of the README, compiled and linked as it says, with nothing set for the loader.
 #[test]
 fn example_of_the_readme() {

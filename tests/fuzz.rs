@@ -1,5 +1,5 @@
 //! The functions of the fuzz targets on the inputs that fuzzing once found, and on random ones: a short run of what
-//! `fuzz/run.sh` does for as long as one likes.
+//! `fuzz/run.sh` does for as long as one likes. `MFMA_FUZZ_SECONDS` makes each run so long, on a stable compiler too.
 
 #[path = "common/random.rs"]
 #[allow(dead_code)]
@@ -8,10 +8,11 @@ mod random;
 mod targets;
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use random::{Random, seed};
 
-/// Random inputs for each target.
+/// Random inputs for each target, unless it is to run for a time.
 const CASES: u64 = 5000;
 
 fn run(name: &str) {
@@ -27,8 +28,13 @@ fn run(name: &str) {
         println!("{}", path.display());
         target(&std::fs::read(path).unwrap());
     }
+    let seconds = std::env::var("MFMA_FUZZ_SECONDS").ok();
+    let limit = seconds.map(|text| Duration::from_secs(text.parse().unwrap()));
+    let start = Instant::now();
     let mut random = Random::new(seed());
-    for case in 0..CASES {
+    let mut case = 0u64;
+    while limit.map_or(case < CASES, |limit| start.elapsed() < limit) {
+        case += 1;
         let length = random.below(400) as usize;
         // Bytes of which many are zero, so that not everything is unusual at once.
         let plain = random.below(5);
@@ -48,7 +54,7 @@ fn run(name: &str) {
             seed()
         );
     }
-    println!("{name}: {} kept inputs, {CASES} random ones", kept.len());
+    println!("{name}: {} kept inputs, {case} random ones", kept.len());
 }
 
 #[test]

@@ -74,7 +74,7 @@ impl Operand {
             200..=229 => 0,
             _ => x.size(60),
         };
-        let listed = x.rarely(4) && (0..=MOST_PRODUCTS).contains(&batch);
+        let listed = x.rarely(4) && (0..=MOST_PRODUCTS).contains(&batch) && stride >= 0;
         let step = i128::from(stride) * element as i128;
         let starts = if batch <= MOST_PRODUCTS {
             (0..batch.max(0))

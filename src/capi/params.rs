@@ -33,9 +33,11 @@ pub struct mfma_params {
     pub denormal_products: i32,
     /// Rounding of a sum or of c when one is aligned to the other: MFMA_ROUND_* (armode). Late c.
     pub alignment_rounding: i32,
-    /// Fractional bits kept of the sum of products when it is aligned to a larger c. Late c.
+    /// Fractional bits kept of the sum of products when it is aligned to a larger c. Late c. The larger c keeps as many,
+    /// so that one with a longer fraction is rounded, too.
     pub late_sum_bits: i32,
-    /// Fractional bits to which the total is then rounded down before the final rounding, or MFMA_NONE. Late c.
+    /// Fractional bits to which the total is then rounded down before the final rounding, or MFMA_NONE. Late c. Acts on c
+    /// alone where a block has no products.
     pub late_total_bits: i32,
     /// A late c more than this many binades below the products is dropped, or MFMA_NONE. Odd-even grouping.
     pub drop_c_beyond: i32,

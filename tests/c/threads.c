@@ -15,6 +15,9 @@
 #include <xmmintrin.h>
 #endif
 
+/* Not in the header: a door for tests. */
+mfma_status mfma_debug_panic(int32_t place);
+
 enum { M = 260, N = 130, K = 300 };
 
 static double A[M * K], B[K * N], C[M * N], want[M * N];
@@ -122,6 +125,53 @@ static void one_only(void)
     free(d);
 }
 
+/* Every other function, and every unit, with little stack. */
+static intptr_t everything(void)
+{
+    static uint64_t a[4096], b[4096], c[64], d[64];
+    intptr_t bad = 0;
+    for (int64_t i = 0; i < mfma_capability_count(); i++) {
+        mfma_capability unit;
+        mfma_params params;
+        unit.size = sizeof unit, params.size = sizeof params;
+        bad += mfma_capability_get(i, &unit) != MFMA_OK || mfma_capability_params(i, &params) != MFMA_OK;
+        for (int custom = 0; custom < 3; custom++) {
+            /* The unit itself, a neighbour, and one that no kernel knows. */
+            if (custom == 1)
+                params.alignment_bits -= params.alignment_bits > 1;
+            if (custom == 2)
+                params.min_exponent = -7, params.rounding = MFMA_ROUND_UP;
+            mfma_model *model = NULL;
+            bad += mfma_model_from_params(&params, unit.a, unit.b, unit.d, &model) != MFMA_OK;
+            bad += mfma_dot_batch(model, 40, 50, a, b, c, d) != MFMA_OK;
+            mfma_gemm_args args;
+            args.size = sizeof args;
+            bad += mfma_gemm_args_default(&args) != MFMA_OK;
+            const void *list[2] = {a, b};
+            args.model = model;
+            args.m = args.lda = args.ldd = 3, args.n = 2, args.k = args.ldb = 9;
+            args.batch_count = 2, args.stride_d = 6;
+            args.a_list = args.b_list = list, args.d = d;
+            args.storage_a = args.storage_b = MFMA_STORAGE_RAW;
+            bad += mfma_gemm(&args) != MFMA_OK;
+            bad += mfma_model_params(model, &params) != MFMA_OK;
+            mfma_model_free(model);
+        }
+    }
+    mfma_decoded decoded;
+    decoded.size = sizeof decoded;
+    for (mfma_format from = 0; mfma_format_name(from) != NULL; from++)
+        for (mfma_format to = 0; mfma_format_name(to) != NULL; to++)
+            bad += mfma_convert(from, to, MFMA_ROUND_DOWN, MFMA_OVERFLOW_IEEE, 500, a, b) != MFMA_OK ||
+                   mfma_decode(from, 77, &decoded) != MFMA_OK;
+    mfma_arch arch;
+    mfma_model *model;
+    bad += mfma_arch_from_name("nothing", &arch) != MFMA_ERR_UNKNOWN_ARCH;
+    bad += mfma_model_from_instruction("nothing", MFMA_ARCH_HOPPER, &model) != MFMA_ERR_UNKNOWN_INSTRUCTION;
+    bad += mfma_debug_panic(0) != MFMA_ERR_INTERNAL || mfma_debug_panic(1) != MFMA_ERR_INTERNAL;
+    return bad;
+}
+
 static void *on_small_stack(void *d)
 {
     intptr_t bad = product(d) != MFMA_OK || !right(d);
@@ -139,7 +189,7 @@ static void *on_small_stack(void *d)
                                                B, K, 1.7, C, M, e, M);
             bad += status != MFMA_OK && status != MFMA_ERR_UNSUPPORTED;
         }
-    return (void *)bad;
+    return (void *)(bad + everything());
 }
 
 static void small_stacks(void)
