@@ -189,8 +189,21 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn sub_fields(x: __m256i, y: __m256i) -> __m256i {
+        unsafe { _mm256_subs_epu16(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn min_fields(x: __m256i, y: __m256i) -> __m256i {
+        unsafe { _mm256_min_epu16(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn max_fields(x: __m256i, y: __m256i) -> __m256i {
+        unsafe { _mm256_max_epu16(x, y) }
+    }
+
+    #[inline(always)]
     unsafe fn add_bytes(x: __m256i, y: __m256i) -> __m256i {
-        unsafe { _mm256_add_epi8(x, y) }
+        unsafe { _mm256_adds_epu8(x, y) }
     }
     #[inline(always)]
     unsafe fn min_bytes(x: __m256i, y: __m256i) -> __m256i {
@@ -198,7 +211,7 @@ impl Lanes for Avx2 {
     }
     #[inline(always)]
     unsafe fn any_byte_greater(x: __m256i, y: __m256i) -> bool {
-        unsafe { _mm256_movemask_epi8(_mm256_cmpgt_epi8(x, y)) != 0 }
+        unsafe { _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(x, y), y)) != -1 }
     }
 }
 

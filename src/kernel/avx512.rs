@@ -187,8 +187,21 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn sub_fields(x: __m512i, y: __m512i) -> __m512i {
+        unsafe { _mm512_subs_epu16(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn min_fields(x: __m512i, y: __m512i) -> __m512i {
+        unsafe { _mm512_min_epu16(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn max_fields(x: __m512i, y: __m512i) -> __m512i {
+        unsafe { _mm512_max_epu16(x, y) }
+    }
+
+    #[inline(always)]
     unsafe fn add_bytes(x: __m512i, y: __m512i) -> __m512i {
-        unsafe { _mm512_add_epi8(x, y) }
+        unsafe { _mm512_adds_epu8(x, y) }
     }
     #[inline(always)]
     unsafe fn min_bytes(x: __m512i, y: __m512i) -> __m512i {

@@ -99,19 +99,27 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     /// Entries by the indices 0 to 7.
     unsafe fn look_up(table: Self::Table, index: Self::I) -> Self::I;
 
+    /// Differences of exponent fields, at least 0: x and y are unsigned, and only their upper halves are used.
+    unsafe fn sub_fields(x: Self::I, y: Self::I) -> Self::I;
+    /// The smaller of two exponent fields: as for `sub_fields`.
+    unsafe fn min_fields(x: Self::I, y: Self::I) -> Self::I;
+    /// The larger one.
+    unsafe fn max_fields(x: Self::I, y: Self::I) -> Self::I;
+
+    /// Unsigned sums, at most 255.
     unsafe fn add_bytes(x: Self::I, y: Self::I) -> Self::I;
     /// Unsigned.
     unsafe fn min_bytes(x: Self::I, y: Self::I) -> Self::I;
-    /// Is any byte greater, all of them being below 128?
+    /// Is any byte greater? Unsigned.
     unsafe fn any_byte_greater(x: Self::I, y: Self::I) -> bool;
 }
 
-/// Byte `B` of every 32-bit lane, moved to the exponent field of a binary32 number; bytes must be below 128.
+/// Byte `B` of every 32-bit lane, moved to the exponent field of a binary32 number.
 #[inline(always)]
 pub unsafe fn byte_to_exponent<L: Lanes, const B: usize>(x: L::I) -> L::I {
     // SAFETY: the caller is compiled for the level.
     unsafe {
-        let field = L::splat_i(0x3f80_0000);
+        let field = L::splat_i(0x7f80_0000);
         match B {
             0 => L::and(L::shl::<23>(x), field),
             1 => L::and(L::shl::<15>(x), field),

@@ -205,9 +205,31 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
+    unsafe fn sub_fields(x: int32x4_t, y: int32x4_t) -> int32x4_t {
+        unsafe {
+            let difference = vqsubq_u32(vreinterpretq_u32_s32(x), vreinterpretq_u32_s32(y));
+            vreinterpretq_s32_u32(difference)
+        }
+    }
+    #[inline(always)]
+    unsafe fn min_fields(x: int32x4_t, y: int32x4_t) -> int32x4_t {
+        unsafe {
+            let least = vminq_u32(vreinterpretq_u32_s32(x), vreinterpretq_u32_s32(y));
+            vreinterpretq_s32_u32(least)
+        }
+    }
+    #[inline(always)]
+    unsafe fn max_fields(x: int32x4_t, y: int32x4_t) -> int32x4_t {
+        unsafe {
+            let most = vmaxq_u32(vreinterpretq_u32_s32(x), vreinterpretq_u32_s32(y));
+            vreinterpretq_s32_u32(most)
+        }
+    }
+
+    #[inline(always)]
     unsafe fn add_bytes(x: int32x4_t, y: int32x4_t) -> int32x4_t {
         unsafe {
-            let sum = vaddq_u8(vreinterpretq_u8_s32(x), vreinterpretq_u8_s32(y));
+            let sum = vqaddq_u8(vreinterpretq_u8_s32(x), vreinterpretq_u8_s32(y));
             vreinterpretq_s32_u8(sum)
         }
     }

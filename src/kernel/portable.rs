@@ -27,6 +27,15 @@ fn bytes(x: [i32; N], y: [i32; N], f: impl Fn(u8, u8) -> u8) -> [i32; N] {
     })
 }
 
+/// Half by half.
+#[inline(always)]
+fn halves(x: [i32; N], y: [i32; N], f: impl Fn(u16, u16) -> u16) -> [i32; N] {
+    both(x, y, |x, y| {
+        let half = |shift: u32| u32::from(f((x >> shift) as u16, (y >> shift) as u16)) << shift;
+        (half(0) | half(16)) as i32
+    })
+}
+
 impl Lanes for Portable {
     const COUNT: usize = N;
     const CUT_BY_MODE: bool = false;
@@ -244,8 +253,21 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    unsafe fn sub_fields(x: [i32; N], y: [i32; N]) -> [i32; N] {
+        halves(x, y, u16::saturating_sub)
+    }
+    #[inline(always)]
+    unsafe fn min_fields(x: [i32; N], y: [i32; N]) -> [i32; N] {
+        halves(x, y, u16::min)
+    }
+    #[inline(always)]
+    unsafe fn max_fields(x: [i32; N], y: [i32; N]) -> [i32; N] {
+        halves(x, y, u16::max)
+    }
+
+    #[inline(always)]
     unsafe fn add_bytes(x: [i32; N], y: [i32; N]) -> [i32; N] {
-        bytes(x, y, u8::wrapping_add)
+        bytes(x, y, u8::saturating_add)
     }
     #[inline(always)]
     unsafe fn min_bytes(x: [i32; N], y: [i32; N]) -> [i32; N] {
@@ -253,10 +275,9 @@ impl Lanes for Portable {
     }
     #[inline(always)]
     unsafe fn any_byte_greater(x: [i32; N], y: [i32; N]) -> bool {
-        // With its top bit set, no byte of y borrows from the next: both are below 128. The bit stays where x <= y.
-        let high = 0x8080_8080_u32;
-        both(x, y, |x, y| ((y as u32 | high) - x as u32) & high != high)
+        bytes(x, y, u8::saturating_sub)
             .iter()
-            .any(|&greater| greater)
+            .fold(0, |all, x| all | x)
+            != 0
     }
 }

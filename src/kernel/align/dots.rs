@@ -1,32 +1,21 @@
 //! Independent dot products on aligning units: a case a lane, for `mfma_dot_batch`.
 //!
-//! Every lane has factors and exponents of its own, so nothing is scaled by a common base when it is packed. Instead
-//! exponents are counted down from [`TOP_EXPONENT`], a constant: products of lanes whose largest exponent E lies between
-//! [`LOWEST_EXPONENT`] and 28 binades below the top become p * 2^(F - TOP_EXPONENT), exactly, because what is not cut
-//! to nothing lies far from the ends of binary32's range; raising their exponent fields by TOP_EXPONENT - E aligns them.
-//! All of binary16 and of the 8-bit formats fits in. Other lanes, infinities and NaNs among them, take the scalar way.
-//! The rest is computed like a row of a tile.
+//! Every lane has factors and exponents of its own, so nothing is scaled when it is packed: a product p becomes p * 2^(F - E)
+//! at once. That is exact where it counts, for E from [`LOWEST`] to [`HIGHEST`]: products that are not cut to nothing are at
+//! least 2^(E - F), normal numbers. The rest is computed like a row of a tile whose base is F + 99, for which packing
+//! would not scale anything. Other lanes, infinities and NaNs among them, take the scalar way.
 
 use super::early::Early;
-use super::late::Late;
-use super::{Common, Products, TOP, VECTORS};
+use super::late::{FAR, Late, add_c, add_groups};
+use super::{Common, HIGHEST, LOWEST, Live, Products, TOP, UP_A, UP_B, VECTORS, ZERO_BLOCK, early};
 use crate::kernel::dots::DotKernel;
 use crate::kernel::lanes::{Job, Lanes};
 use crate::kernel::{FpMode, Strip};
 
-/// What exponents are counted down from.
-const TOP_EXPONENT: i32 = 60;
-/// The base that goes with it.
-const BASE: i32 = TOP_EXPONENT - TOP;
-/// Exponents of blocks that vectors compute.
-const HIGHEST_EXPONENT: i32 = TOP_EXPONENT - 28;
-const LOWEST_EXPONENT: i32 = -60;
-/// Bias of a sum of two exponent fields.
+/// Twice the bias of exponent fields.
 const BIAS: i32 = 254;
-/// Stands for the exponent field of a zero.
-const NONE: i32 = -1000;
-/// Stands for that of an infinity or a NaN: out of range even with a zero.
-const SPECIAL: i32 = 5000;
+/// Mask of exponent fields.
+const FIELD: i32 = 0x7f80_0000;
 
 /// The factors of one block of as many cases as VECTORS vectors have lanes.
 struct Cases<'a, const N: usize> {
@@ -37,32 +26,71 @@ struct Cases<'a, const N: usize> {
     common: &'a Common,
 }
 
-/// Cases that vectors do not compute, a bit each.
+/// What the first look at a block's products finds.
 #[derive(Clone, Copy)]
-struct Exceptions {
-    /// Exponents out of range, infinities, NaNs.
-    scalar: u64,
-    /// All products are zero.
-    zero: u64,
+struct Look<L: Lanes> {
+    /// Sums of both factors' exponent fields, the largest of those whose product is not zero.
+    fields: [L::I; VECTORS],
+    /// Magnitudes of the largest products, as integers.
+    magnitudes: [L::I; VECTORS],
 }
 
 impl<const N: usize> Cases<'_, N> {
-    /// Biased exponents of the largest products among elements `first`, `first + step`, ...; negative where there is
-    /// none but zeros.
+    /// F + 99: the base for which factors are not scaled.
     #[inline(always)]
-    unsafe fn largest<L: Lanes>(&self, first: usize, step: usize) -> [L::I; VECTORS] {
+    fn base(&self) -> i32 {
+        UP_A + self.common.bits + UP_B
+    }
+
+    /// Exponents and magnitudes of elements `first`, `first + step`, ...
+    #[inline(always)]
+    unsafe fn look<L: Lanes>(&self, first: usize, step: usize) -> Look<L> {
         // SAFETY: the caller is compiled for the level; the block has N elements.
         unsafe {
-            let mut largest = [L::splat_i(2 * NONE); VECTORS];
+            let zero = L::splat_i(0);
+            let (mut fields, mut magnitudes) = ([zero; VECTORS], [zero; VECTORS]);
+            let least_a = L::splat_i((self.common.min_field_a << 23) as i32);
+            let least_b = L::splat_i((self.common.min_field_b << 23) as i32);
             for p in (first..N).step_by(step) {
-                for (v, largest) in largest.iter_mut().enumerate() {
+                for v in 0..VECTORS {
                     let at = p * self.stride + v * L::COUNT;
-                    let a = field::<L>(L::load(self.a.add(at)), self.common.min_field_a);
-                    let b = field::<L>(L::load(self.b.add(at)), self.common.min_field_b);
-                    *largest = L::max_i(*largest, L::add_i(a, b));
+                    let (a, b) = (L::load(self.a.add(at)), L::load(self.b.add(at)));
+                    let magnitude = L::and(L::bits(L::mul(a, b)), L::splat_i(i32::MAX));
+                    magnitudes[v] = L::max_i(magnitudes[v], magnitude);
+                    let a = L::max_i(L::and(L::bits(a), L::splat_i(FIELD)), least_a);
+                    let b = L::max_i(L::and(L::bits(b), L::splat_i(FIELD)), least_b);
+                    let is_zero = L::equal(magnitude, zero);
+                    let sum = L::select(is_zero, zero, L::add_i(a, b));
+                    fields[v] = L::max_fields(fields[v], sum);
                 }
             }
-            largest
+            Look { fields, magnitudes }
+        }
+    }
+
+    /// Exponents counted down from 28 + base, as exponent fields.
+    #[inline(always)]
+    unsafe fn counted_down<L: Lanes>(&self, look: Look<L>) -> [L::I; VECTORS] {
+        // SAFETY: the caller is compiled for the level.
+        unsafe {
+            let top = L::splat_i((TOP + self.base() + BIAS) << 23);
+            let none = L::splat_i(ZERO_BLOCK << 23);
+            look.fields
+                .map(|sum| L::min_fields(none, L::sub_fields(top, sum)))
+        }
+    }
+
+    /// Is any product too large, infinite or NaN?
+    #[inline(always)]
+    unsafe fn any_high<L: Lanes>(&self, look: Look<L>) -> bool {
+        // SAFETY: the caller is compiled for the level.
+        unsafe {
+            let below = L::splat_i(((HIGHEST + 127) << 23) - 1);
+            let mut any = L::splat_i(0);
+            for magnitude in look.magnitudes {
+                any = L::or(any, L::sub_i(below, magnitude));
+            }
+            L::any_negative(any)
         }
     }
 
@@ -76,14 +104,11 @@ impl<const N: usize> Cases<'_, N> {
     ) {
         // SAFETY: the caller is compiled for the level; the block has N elements.
         unsafe {
-            let power = 127 + self.common.bits - TOP_EXPONENT;
-            let scale = L::from_bits(L::splat_i(power << 23));
             for p in (first..end).step_by(step) {
                 for v in 0..VECTORS {
                     let at = p * self.stride + v * L::COUNT;
                     let product = L::mul(L::load(self.a.add(at)), L::load(self.b.add(at)));
-                    let scaled = L::bits(L::mul(product, scale));
-                    let aligned = L::from_bits(L::add_i(scaled, s[v]));
+                    let aligned = L::mul(product, L::from_bits(s[v]));
                     // A lane that takes the scalar way may hold anything.
                     sums[v] = L::add_i(sums[v], L::to_int(aligned));
                 }
@@ -91,32 +116,46 @@ impl<const N: usize> Cases<'_, N> {
         }
     }
 
-    /// Computes exceptional cases: `c` and what it was `before`.
+    /// Computes lanes again that vectors do not: `before` is c before the block; the rest is as for a tile's rows.
     #[cold]
     #[inline(never)]
-    unsafe fn scalar(
+    unsafe fn repair<L: Lanes>(
         &self,
-        exceptions: Exceptions,
         before: &[f32; 64],
-        c: *mut f32,
+        d: *mut f32,
+        far: i32,
         keep: impl Fn(f32) -> f32,
     ) {
-        let mut left = exceptions.scalar | exceptions.zero;
-        while left != 0 {
-            let lane = left.trailing_zeros() as usize;
-            left &= left - 1;
-            // SAFETY: the block has N elements of this lane.
+        for (lane, &c) in before.iter().enumerate().take(VECTORS * L::COUNT) {
+            // SAFETY: the block has N elements of every lane, and there is a d for each.
             unsafe {
-                let d = if exceptions.scalar >> lane & 1 != 0 {
-                    let factors = |from: *const f32| -> [f32; N] {
-                        std::array::from_fn(|p| *from.add(p * self.stride + lane))
-                    };
-                    let (a, b) = (factors(self.a), factors(self.b));
-                    self.common.scalar.block(&a, &b, before[lane])
-                } else {
-                    keep(before[lane])
+                let factors = |from: *const f32| -> [f32; N] {
+                    std::array::from_fn(|p| *from.add(p * self.stride + lane))
                 };
-                c.add(lane).write(d);
+                let (a, b) = (factors(self.a), factors(self.b));
+                let exponent = |x: f32, least: u32| {
+                    let field = x.to_bits() >> 23 & 0xff;
+                    field.max(least) as i32 - 127
+                };
+                let (mut largest, mut zero) = (i32::MIN, true);
+                let mut special = false;
+                for (&a, &b) in a.iter().zip(&b) {
+                    special |= !a.is_finite() || !b.is_finite();
+                    if a != 0.0 && b != 0.0 {
+                        zero = false;
+                        let e = exponent(a, self.common.min_field_a)
+                            + exponent(b, self.common.min_field_b);
+                        largest = largest.max(e);
+                    }
+                }
+                let low = largest < LOWEST && exponent(c, 0) < LOWEST + far;
+                let high = largest >= HIGHEST;
+                let perhaps_overflowed = d.add(lane).read().abs() == f32::MAX;
+                if special || !zero && (low || high || perhaps_overflowed) {
+                    d.add(lane).write(self.common.scalar.block(&a, &b, c));
+                } else if zero {
+                    d.add(lane).write(keep(c));
+                }
             }
         }
     }
@@ -130,77 +169,13 @@ impl<L: Lanes, const N: usize> Products<L> for Cases<'_, N> {
     }
 }
 
-/// Exponent field of a factor as the unit sees it.
-#[inline(always)]
-unsafe fn field<L: Lanes>(x: L::F, min_field: u32) -> L::I {
-    // SAFETY: the caller is compiled for the level.
-    unsafe {
-        let magnitude = L::and(L::bits(x), L::splat_i(i32::MAX));
-        let field = L::max_i(L::shr::<23>(magnitude), L::splat_i(min_field as i32));
-        let special = L::greater(magnitude, L::splat_i(0x7f7f_ffff));
-        let field = L::select(special, L::splat_i(SPECIAL), field);
-        let zero = L::equal(magnitude, L::splat_i(0));
-        L::select(zero, L::splat_i(NONE), field)
-    }
-}
+/// A kernel that computes blocks of cases. A trait and not a closure, because only a method can be made to be inlined, without
+/// which it would not be compiled for the level.
+trait Blocks<L: Lanes, const N: usize> {
+    fn common(&self) -> &Common;
 
-/// Exponents counted down from the top, as exponent fields; 126 for a block of zeros.
-#[inline(always)]
-unsafe fn counted_down<L: Lanes>(largest: [L::I; VECTORS]) -> [L::I; VECTORS] {
-    // SAFETY: the caller is compiled for the level.
-    unsafe {
-        let top = TOP_EXPONENT + BIAS;
-        largest.map(|e| {
-            let e = L::max_i(e, L::splat_i(top - 126));
-            L::shl::<23>(L::sub_i(L::splat_i(top), e))
-        })
-    }
-}
-
-/// Which cases are exceptional, by the largest exponents of their groups; sign bits tell, until one is set.
-#[inline(always)]
-unsafe fn exceptions<L: Lanes, const GROUPS: usize>(
-    largest: &[[L::I; VECTORS]; GROUPS],
-) -> Exceptions {
-    // SAFETY: the caller is compiled for the level.
-    unsafe {
-        let lowest = L::splat_i(LOWEST_EXPONENT + BIAS);
-        let highest = L::splat_i(HIGHEST_EXPONENT + BIAS);
-        let mut scalar = [L::splat_i(0); VECTORS];
-        let mut zero = [L::splat_i(-1); VECTORS];
-        let mut any = L::splat_i(0);
-        for v in 0..VECTORS {
-            for group in largest {
-                let is_there = L::xor(group[v], L::splat_i(-1));
-                let low = L::and(is_there, L::sub_i(group[v], lowest));
-                let high = L::sub_i(highest, group[v]);
-                scalar[v] = L::or(scalar[v], L::or(low, high));
-                zero[v] = L::and(zero[v], group[v]);
-            }
-            any = L::or(any, L::or(scalar[v], zero[v]));
-        }
-        if !L::any_negative(any) {
-            return Exceptions { scalar: 0, zero: 0 };
-        }
-        Exceptions {
-            scalar: signs::<L>(&scalar),
-            zero: signs::<L>(&zero),
-        }
-    }
-}
-
-/// Sign bits, lane by lane.
-#[inline(always)]
-unsafe fn signs<L: Lanes>(x: &[L::I; VECTORS]) -> u64 {
-    let mut lanes = [0i32; 64];
-    // SAFETY: the caller is compiled for the level; vectors have at most sixteen lanes.
-    unsafe {
-        for (v, &x) in x.iter().enumerate() {
-            L::store_i(lanes.as_mut_ptr().add(v * L::COUNT), x);
-        }
-    }
-    let bit = |bits: u64, &x: &i32| bits << 1 | u64::from(x < 0);
-    lanes.iter().rev().fold(0, bit)
+    /// Adds a block of cases to their c's; zeros among them have no signs. Must be `#[inline(always)]`.
+    unsafe fn add_block(&self, cases: &Cases<N>, c: *mut f32, live: &Live<L>);
 }
 
 /// All blocks of a batch's strips, [`VECTORS`] vectors of cases after the other.
@@ -212,17 +187,16 @@ struct Batch<'a, K> {
 }
 
 impl<K> Batch<'_, K> {
-    /// Calls `block` for every block of every group of cases, with their c's; zeros have lost their signs.
     #[inline(always)]
-    unsafe fn for_each<L: Lanes, const N: usize>(
-        &self,
-        common: &Common,
-        block: impl Fn(&Cases<N>, *mut f32),
-    ) {
+    unsafe fn run_blocks<L: Lanes, const N: usize>(&self)
+    where
+        K: Blocks<L, N>,
+    {
         let lanes = self.a.lanes;
         let (a, b) = (self.a.single().as_ptr(), self.b.single().as_ptr());
         // SAFETY: compiled for the level; the strips have `k` rows of `lanes` numbers, a multiple of the vectors'.
         unsafe {
+            let live = Live::<L>::new(VECTORS * L::COUNT);
             for at in (0..lanes).step_by(VECTORS * L::COUNT) {
                 let c = self.c.add(at);
                 for kb in 0..self.a.k / N {
@@ -235,9 +209,9 @@ impl<K> Batch<'_, K> {
                         a: a.add(first),
                         b: b.add(first),
                         stride: lanes,
-                        common,
+                        common: self.kernel.common(),
                     };
-                    block(&cases, c);
+                    self.kernel.add_block(&cases, c, &live);
                 }
             }
         }
@@ -277,26 +251,37 @@ unsafe impl<L: Lanes, const N: usize, const GROUPS: usize> DotKernel for Late<L,
 impl<L: Lanes, const N: usize, const GROUPS: usize> Job for Batch<'_, Late<L, N, GROUPS>> {
     #[inline(always)]
     unsafe fn run<M: Lanes>(self) {
-        let kernel = self.kernel;
-        // SAFETY: compiled for the level, which is L; a group of cases is like a row of a tile.
+        // SAFETY: compiled for the level, which is L.
+        unsafe { self.run_blocks::<L, N>() }
+    }
+}
+
+impl<L: Lanes, const N: usize, const GROUPS: usize> Blocks<L, N> for Late<L, N, GROUPS> {
+    #[inline(always)]
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    #[inline(always)]
+    unsafe fn add_block(&self, cases: &Cases<N>, c: *mut f32, live: &Live<L>) {
+        // SAFETY: compiled for the level; a group of cases is like a row of a tile.
         unsafe {
-            let kept = L::table(&kernel.kept);
-            self.for_each::<L, N>(&kernel.common, |cases, c| {
-                let largest: [[L::I; VECTORS]; GROUPS] =
-                    std::array::from_fn(|group| cases.largest::<L>(group, GROUPS));
-                let exceptions = exceptions::<L, GROUPS>(&largest);
-                let before = copy::<L>(c);
-                let mut groups =
-                    largest.map(|largest| (counted_down::<L>(largest), [L::splat_i(0); VECTORS]));
-                for (group, (s, sums)) in groups.iter_mut().enumerate() {
-                    cases.add_every::<L>((group, N, GROUPS), *s, sums);
-                }
-                let (s, sums) = super::late::add_groups::<L, GROUPS>(groups);
-                super::late::add_c::<L, GROUPS>(BASE, s, sums, c, kept);
-                if exceptions.scalar | exceptions.zero != 0 {
-                    cases.scalar(exceptions, &before, c, |c| c);
-                }
-            });
+            let kept = L::table(&self.kept);
+            let mut high = false;
+            let none = [L::splat_i(0); VECTORS];
+            let mut groups = [(none, none); GROUPS];
+            for (group, (s, sums)) in groups.iter_mut().enumerate() {
+                let look = cases.look::<L>(group, GROUPS);
+                high |= cases.any_high::<L>(look);
+                *s = cases.counted_down::<L>(look);
+                cases.add_every::<L>((group, N, GROUPS), *s, sums);
+            }
+            let before = copy::<L>(c);
+            let (s, sums) = add_groups::<L, GROUPS>(groups);
+            let base = cases.base();
+            if add_c::<L, GROUPS, true, true>(base, s, sums, c, kept, live) || high {
+                cases.repair::<L>(&before, c, FAR, |c| c);
+            }
         }
     }
 }
@@ -334,18 +319,30 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Job
 {
     #[inline(always)]
     unsafe fn run<M: Lanes>(self) {
-        let kernel = self.kernel;
-        // SAFETY: compiled for the level, which is L; a group of cases is like a row of a tile.
+        // SAFETY: compiled for the level, which is L.
+        unsafe { self.run_blocks::<L, N>() }
+    }
+}
+
+impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Blocks<L, N>
+    for Early<L, N, OUT, WIDE>
+{
+    #[inline(always)]
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    #[inline(always)]
+    unsafe fn add_block(&self, cases: &Cases<N>, c: *mut f32, live: &Live<L>) {
+        // SAFETY: compiled for the level; a group of cases is like a row of a tile.
         unsafe {
-            self.for_each::<L, N>(&kernel.common, |cases, c| {
-                let largest = cases.largest::<L>(0, 1);
-                let exceptions = exceptions::<L, 1>(&[largest]);
-                let before = copy::<L>(c);
-                kernel.row(BASE, counted_down::<L>(largest), cases, c);
-                if exceptions.scalar | exceptions.zero != 0 {
-                    cases.scalar(exceptions, &before, c, super::early::keep::<OUT>);
-                }
-            });
+            let look = cases.look::<L>(0, 1);
+            let high = cases.any_high::<L>(look);
+            let before = copy::<L>(c);
+            let s = cases.counted_down::<L>(look);
+            if self.row::<true, true>(cases.base(), s, cases, c, live) || high {
+                cases.repair::<L>(&before, c, 0, early::keep::<OUT>);
+            }
         }
     }
 }

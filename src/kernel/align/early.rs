@@ -1,24 +1,32 @@
 //! c is one more term: it is aligned, cut and added with the products (NVIDIA).
 //!
-//! With c's exponent the block is aligned to E = max(products, c, limit), so s, the number added to the exponent fields,
-//! is the least of u, 28 + base - e_c and 28 + base - limit. When c lies more than 28 binades above the base, all
-//! products are cut to nothing (a product is below 2^(base + 2), and F is at most 25) and the result is c itself, cut to
-//! the bits that the unit returns; that includes a c that is infinite or NaN, whose exponent field is larger still. c * 2^(F -
-//! E) has no more than 25 bits before the point and is cut by the conversion.
+//! With c's exponent the block is aligned to E = max(products, c, limit), so s, the exponent field of the power of two
+//! that products are multiplied with, is the least of u, 28 + base - e_c and 28 + base - limit, but not below zero. Zero
+//! stands for c 28 binades above the base or more: all products are cut to nothing then (a product is below 2^(base + 2),
+//! and F is at most 25) and the result is c itself, cut to the bits that the unit returns; that includes a c that is infinite
+//! or NaN, whose exponent field is larger still. c * 2^(F - E) has no more than 25 bits before the point and is cut by the
+//! conversion.
+//!
+//! Rows with a base of [`HIGH_BASE`](super::HIGH_BASE) or more differ in two ways: an infinity or a NaN need not lie 28
+//! binades above, so those lanes are told by their exponent field; and results may overflow, which becomes an infinity where
+//! the last multiplication rounds to nearest. Where the mode is toward zero it becomes the largest number, and lanes that
+//! end there are computed again.
+//!
+//! Low products do not matter when c's exponent is [`LOWEST`](super::LOWEST) or more: E is c's, and s is small enough.
 //!
 //! The sum of up to 32 products and c may pass 31 bits where F = 25 (|product| < 4, so 16 products reach 2^31): then two
 //! accumulators are added at the end; should that overflow, the half sum is kept instead, its last bit set if a bit was
 //! lost, which no rounding to 24 bits or fewer can tell from the sum.
 //!
 //! The result is sum * 2^(E - F), rounded once: the conversion to binary32 rounds (toward zero or to nearest), and the
-//! product with a power of two is exact because E lies between -95 and 118. Toward zero to fewer bits, a mask cuts the rest
+//! product with a power of two is exact because E lies between -95 and 127. Toward zero to fewer bits, a mask cuts the rest
 //! of what toward zero already cut. To binary16, the conversion to binary32 rounds to odd (toward zero, last bit set
 //! if anything was lost), after which rounding to nearest in 11 bits or fewer is the one rounding of the sum.
 
 use super::pack::{PackA, PackB};
 use super::{
-    Aligning, Block, Common, Exponents, Layout, MR, Products, Scaled, TOP, VECTORS, Way, fields,
-    first_pass, wide,
+    Aligning, Block, Common, Exponents, Layout, Live, MR, Products, Scaled, TOP, VECTORS, Way,
+    fields, first_pass, largest_u,
 };
 use crate::format::{Format, Rounding};
 use crate::kernel::lanes::{Job, Lanes};
@@ -138,7 +146,6 @@ unsafe impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Kernel
             values: strip.single(),
             k: strip.k,
             min_field: self.common.min_field_a,
-            bits: self.common.bits,
             panel,
         };
         // SAFETY: promised by the caller.
@@ -150,6 +157,7 @@ unsafe impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Kernel
             values: strip.single(),
             k: strip.k,
             min_field: self.common.min_field_b,
+            bits: self.common.bits,
             panel,
         };
         // SAFETY: promised by the caller.
@@ -177,6 +185,8 @@ struct RowConstants<L: Lanes> {
     scale: L::I,
     /// Less s: the field of 2^(E - F).
     result: L::I,
+    /// The largest s that vectors compute.
+    largest: L::I,
 }
 
 impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Job
@@ -188,52 +198,34 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Job
         // SAFETY: compiled for the level, which is L; the tile is as the engine describes it.
         unsafe {
             let columns = Layout::<N>::columns::<L>();
+            let live = Live::<L>::new(tile.cols);
             let mut u = [Exponents::new()];
-            let mut wide_columns = wide::Columns::<N>::new();
-            let mut wide_for = usize::MAX;
             for kb in 0..tile.blocks {
                 let block = Block::<N>::new::<L>(tile, kb);
-                let ways = first_pass::<L, N, 1>(block, tile.rows, &mut u);
+                let ways = first_pass::<L, N, 1>(block, tile.rows, &live, &mut u);
                 for (i, way) in ways.into_iter().enumerate().take(tile.rows) {
                     let c = tile.c.cast::<f32>().add(i * columns);
-                    let least = L::load_i(u[0].0.as_ptr().add(i * L::COUNT));
+                    let s = fields::<L>(L::load_i(u[0].0.as_ptr().add(i * L::COUNT)));
                     let row = Scaled { block, i };
+                    let base = block.base::<L>(i);
                     match way {
                         Way::Fast => {
-                            let base = block.base::<L>(i);
-                            kernel.row(base, fields::<L>(least), &row, c);
+                            kernel.row::<false, false>(base, s, &row, c, &live);
                         }
-                        Way::Mixed => {
-                            let base = block.base::<L>(i);
+                        Way::Slow => kernel.common.scalar_row::<L, N>(tile, kb, i),
+                        Way::High | Way::Low | Way::Both => {
                             let mut before = [0.0; 64];
                             std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
-                            kernel.row(base, fields::<L>(least), &row, c);
-                            let common = &kernel.common;
-                            common.mixed_lanes::<L, N>(tile, kb, i, &before, keep::<OUT>);
-                        }
-                        Way::Wide => {
-                            let common = &kernel.common;
-                            if wide_for != kb {
-                                wide_columns.fill::<L>(block, common.min_field_b);
-                                wide_for = kb;
-                            }
-                            let row = wide::Row::new(block, i, common.bits, common.min_field_a);
-                            let s = row.fields::<L>(&wide_columns);
-                            let out = wide::out_of_range::<L>(s, c);
-                            let mut before = [0.0; 64];
-                            std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
-                            let pair = wide::Pair {
-                                row: &row,
-                                columns: &wide_columns,
-                                bits: common.bits,
+                            let again = if way == Way::High {
+                                kernel.row::<true, false>(base, s, &row, c, &live)
+                            } else {
+                                kernel.row::<true, true>(base, s, &row, c, &live)
                             };
-                            kernel.row(wide::BASE, s, &pair, c);
-                            if out != 0 {
-                                common.wide_lanes::<L, N>(tile, (kb, i), out, &before);
+                            if again || way == Way::Both {
+                                let (at, u) = ((kb, i), [&u[0]; 2]);
+                                let common = &kernel.common;
+                                common.repair::<L, N>(tile, at, u, &before, 0, keep::<OUT>);
                             }
-                        }
-                        Way::Slow => {
-                            kernel.common.scalar_lanes::<L, N>(tile, kb, i, |_| true);
                         }
                     }
                 }
@@ -260,10 +252,11 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
             for_limit: field((TOP + base - self.limit).clamp(0, 255)),
             scale: field(127 + self.common.bits - TOP - base),
             result: field(127 + TOP + base - self.common.bits),
+            largest: field(largest_u(base)),
         }
     }
 
-    /// s for c; below zero where c lies so far above the products that it is the result.
+    /// s for c; zero where c lies so far above the products that it is the result.
     #[inline(always)]
     unsafe fn s_of_c(constants: &RowConstants<L>, c: L::F) -> L::I {
         // SAFETY: compiled for the level.
@@ -274,34 +267,45 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
                 let field = L::max_i(field, L::splat_i((127 - 14) << 23));
                 let zero = L::equal(L::shl::<1>(L::bits(c)), L::splat_i(0));
                 let none = L::splat_i(255 << 23);
-                L::select(zero, none, L::sub_i(constants.for_c, field))
+                L::select(zero, none, L::sub_fields(constants.for_c, field))
             } else {
-                L::sub_i(constants.for_c, field)
+                L::sub_fields(constants.for_c, field)
             }
         }
     }
 
-    /// One row over one block; `s` are the products' exponents counted down from 28 + `base`.
+    /// One row over one block; `s` are the products' exponents counted down from 28 + `base`. HIGH: results may overflow.
+    /// LOW: exponents may be too low, or be those of zeros. Returns whether any lane has to be looked at again.
     #[inline(always)]
-    pub(super) unsafe fn row(
+    pub(super) unsafe fn row<const HIGH: bool, const LOW: bool>(
         &self,
         base: i32,
         mut s: [L::I; VECTORS],
         products: &impl Products<L>,
         c: *mut f32,
-    ) {
+        live: &Live<L>,
+    ) -> bool {
         // SAFETY: the products and the row of c are there, as the caller says.
         unsafe {
+            // Where the limit lies above all products, only it and c matter.
+            let base = match OUT {
+                HALF => base.max(self.limit - TOP),
+                _ => base,
+            };
             let constants = self.constants(base);
             let mut sums = [L::splat_i(0); VECTORS];
+            let mut again = L::splat_i(0);
             for v in 0..VECTORS {
                 let c = L::load(c.add(v * L::COUNT));
                 let of_c = Self::s_of_c(&constants, c);
-                let mut least = L::min_i(s[v], of_c);
+                s[v] = L::min_fields(s[v], of_c);
                 if OUT == HALF {
-                    least = L::min_i(least, constants.for_limit);
+                    s[v] = L::min_fields(s[v], constants.for_limit);
                 }
-                s[v] = L::max_i(least, L::splat_i(0));
+                if LOW {
+                    let low = L::sub_i(constants.largest, s[v]);
+                    again = L::or(again, L::and(low, live.lanes[v]));
+                }
                 let scale = L::from_bits(L::add_i(s[v], constants.scale));
                 sums[v] = L::to_int(L::mul(c, scale));
             }
@@ -328,13 +332,30 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
                     }
                     _ => L::mul(L::to_float_cut(sums[v]), scale),
                 };
-                let mut result = L::select_by_sign(Self::s_of_c(&constants, c), c, result);
+                // Negative where c is the result; s may be zero because of the limit.
+                let of_c = if OUT == HALF {
+                    Self::s_of_c(&constants, c)
+                } else {
+                    s[v]
+                };
+                let mut by_c = L::sub_i(of_c, L::splat_i(1 << 23));
+                if HIGH {
+                    let field = L::and(L::bits(c), L::splat_i(0x7f80_0000));
+                    by_c = L::or(by_c, L::sub_i(L::splat_i(254 << 23), field));
+                    if L::CUT_BY_MODE && (OUT == CUT || OUT == CUT13) {
+                        let magnitude = L::and(L::bits(result), L::splat_i(i32::MAX));
+                        let from_max = L::xor(magnitude, L::splat_i(f32::MAX.to_bits() as i32));
+                        again = L::or(again, L::sub_i(from_max, L::splat_i(1)));
+                    }
+                }
+                let mut result = L::select_by_sign(by_c, c, result);
                 if OUT == CUT13 {
                     // An infinity stays one, a NaN stays a NaN.
                     result = L::from_bits(L::and(L::bits(result), L::splat_i(!0x3ff)));
                 }
                 L::store(at, result);
             }
+            (HIGH || LOW) && L::any_negative(again)
         }
     }
 }

@@ -17,20 +17,21 @@
 //!   bit, which lies below the RNE's half bit: the sum is below half of c (for 8-bit products, below 56.3 * 2^E
 //!   against c >= 64 * 2^E; then the total has two bits or more to spare), so the total keeps 25 bits or more.
 //! * Shifts of 31 and more lose the pattern, but then the shifted sum is 0 or -1, c is a multiple of 64 units, and RNE
-//!   gives c whatever the sticky bit. Where c lies more than 33 binades above the base, the result is c; that includes
-//!   infinities and NaNs, whose exponent field is larger still.
+//!   gives c whatever the sticky bit. So low products do not matter beside such a c. Where c lies 33 binades above the base
+//!   or more, the result is c; that includes infinities and NaNs, whose exponent field is larger still. Rows with a base of
+//!   [`HIGH_BASE`](super::HIGH_BASE) or more tell those by their exponent field.
 //!
 //! Rounding c down with `floor` needs care for a c so small that its product with the scale underflows: adding 2^-60
 //! with c's sign moves a tiny negative c off zero, and changes nothing else, because it lies below half a unit in the
 //! last place of every number of magnitude 2^-35 or more. It needs a c that is not -0: zeros between blocks have no
 //! sign here. With 8-bit inputs, a c below half a unit is dropped instead of rounded down.
 //!
-//! The result, converted by RNE, times 2^(U - 24) is exact, for U lies between -95 and 123.
+//! The result, converted by RNE, times 2^(U - 24) is exact or overflows, for U lies between -95 and 126.
 
 use super::pack::{PackA, PackB};
 use super::{
-    Aligning, Block, Common, Exponents, Layout, MR, Products, TOP, VECTORS, Way, fields,
-    first_pass, wide,
+    Aligning, Block, Common, Exponents, Layout, Live, MR, TOP, VECTORS, Way, fields, first_pass,
+    largest_u,
 };
 use crate::kernel::lanes::{Job, Lanes};
 use crate::kernel::{FpMode, Kernel, Shape, Strip, Tile};
@@ -88,7 +89,6 @@ unsafe impl<L: Lanes, const N: usize, const GROUPS: usize> Kernel for Late<L, N,
             values: strip.single(),
             k: strip.k,
             min_field: self.common.min_field_a,
-            bits: self.common.bits,
             panel,
         };
         // SAFETY: promised by the caller.
@@ -100,6 +100,7 @@ unsafe impl<L: Lanes, const N: usize, const GROUPS: usize> Kernel for Late<L, N,
             values: strip.single(),
             k: strip.k,
             min_field: self.common.min_field_b,
+            bits: self.common.bits,
             panel,
         };
         // SAFETY: promised by the caller.
@@ -132,51 +133,34 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Job for TileJob<'_, L, N, GR
                 }
             }
             let kept = L::table(&kernel.kept);
-            let mut wide_columns = wide::Columns::<N>::new();
-            let mut wide_for = usize::MAX;
+            let live = Live::<L>::new(tile.cols);
             let mut u = [const { Exponents::new() }; GROUPS];
             for kb in 0..tile.blocks {
                 let block = Block::<N>::new::<L>(tile, kb);
-                let ways = first_pass::<L, N, GROUPS>(block, tile.rows, &mut u);
+                let ways = first_pass::<L, N, GROUPS>(block, tile.rows, &live, &mut u);
                 for (i, way) in ways.into_iter().enumerate().take(tile.rows) {
                     let c = tile.c.cast::<f32>().add(i * columns);
-                    let least: [L::I; GROUPS] =
-                        std::array::from_fn(|g| L::load_i(u[g].0.as_ptr().add(i * L::COUNT)));
+                    let s: [[L::I; VECTORS]; GROUPS] = std::array::from_fn(|g| {
+                        fields::<L>(L::load_i(u[g].0.as_ptr().add(i * L::COUNT)))
+                    });
                     match way {
-                        Way::Fast => row::<L, N, GROUPS>(block, i, c, least, kept),
-                        Way::Mixed => {
+                        Way::Fast => {
+                            row::<L, N, GROUPS, false, false>(block, i, c, s, kept, &live);
+                        }
+                        Way::High => {
+                            row::<L, N, GROUPS, true, false>(block, i, c, s, kept, &live);
+                        }
+                        Way::Slow => kernel.common.scalar_row::<L, N>(tile, kb, i),
+                        Way::Low | Way::Both => {
                             let mut before = [0.0; 64];
                             std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
-                            row::<L, N, GROUPS>(block, i, c, least, kept);
-                            let keep = |c| c;
-                            let common = &kernel.common;
-                            common.mixed_lanes::<L, N>(tile, kb, i, &before, keep);
-                        }
-                        Way::Wide => {
-                            let common = &kernel.common;
-                            if wide_for != kb {
-                                wide_columns.fill::<L>(block, common.min_field_b);
-                                wide_for = kb;
+                            let again =
+                                row::<L, N, GROUPS, true, true>(block, i, c, s, kept, &live);
+                            if again || way == Way::Both {
+                                let (at, u) = ((kb, i), [&u[0], &u[GROUPS - 1]]);
+                                let common = &kernel.common;
+                                common.repair::<L, N>(tile, at, u, &before, FAR, |c| c);
                             }
-                            let row = wide::Row::new(block, i, common.bits, common.min_field_a);
-                            let s = row.fields::<L>(&wide_columns);
-                            let out = wide::out_of_range::<L>(s, c);
-                            let mut before = [0.0; 64];
-                            std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
-                            let pair = wide::Pair {
-                                row: &row,
-                                columns: &wide_columns,
-                                bits: common.bits,
-                            };
-                            let mut sums = [L::splat_i(0); VECTORS];
-                            Products::<L>::add(&pair, 0, N, s, &mut sums);
-                            add_c::<L, GROUPS>(wide::BASE, s, sums, c, kept);
-                            if out != 0 {
-                                common.wide_lanes::<L, N>(tile, (kb, i), out, &before);
-                            }
-                        }
-                        Way::Slow => {
-                            kernel.common.scalar_lanes::<L, N>(tile, kb, i, |_| true);
                         }
                     }
                 }
@@ -185,23 +169,27 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Job for TileJob<'_, L, N, GR
     }
 }
 
-/// One row over one block.
+/// How far c's exponent must lie above that of low products for them not to matter: U is 5 less, and 31 above them.
+pub(super) const FAR: i32 = 36;
+
+/// One row over one block; returns whether any lane has to be looked at again.
 #[inline(always)]
-unsafe fn row<L: Lanes, const N: usize, const GROUPS: usize>(
+unsafe fn row<L: Lanes, const N: usize, const GROUPS: usize, const HIGH: bool, const LOW: bool>(
     block: Block<N>,
     i: usize,
     c: *mut f32,
-    least: [L::I; GROUPS],
+    s: [[L::I; VECTORS]; GROUPS],
     kept: L::Table,
-) {
+    live: &Live<L>,
+) -> bool {
     // SAFETY: the block and the row of c are there, as the caller says.
     unsafe {
-        let mut groups = least.map(|least| (fields::<L>(least), [L::splat_i(0); VECTORS]));
+        let mut groups = s.map(|s| (s, [L::splat_i(0); VECTORS]));
         for (group, (s, sums)) in groups.iter_mut().enumerate() {
             block.add_products::<L>(i, (group, N, GROUPS), *s, sums);
         }
         let (s, sums) = add_groups::<L, GROUPS>(groups);
-        add_c::<L, GROUPS>(block.base::<L>(i), s, sums, c, kept);
+        add_c::<L, GROUPS, HIGH, LOW>(block.base::<L>(i), s, sums, c, kept, live)
     }
 }
 
@@ -231,26 +219,31 @@ pub(super) unsafe fn add_groups<L: Lanes, const GROUPS: usize>(
     (s, sums)
 }
 
-/// Adds c to the sums of a row, whose exponents `s` are counted down from 28 + `base`, and rounds.
+/// Adds c to the sums of a row, whose exponents `s` are counted down from 28 + `base`, and rounds. HIGH: results may
+/// overflow. LOW: exponents may be too low, or be those of zeros. Returns whether any lane has to be looked at again.
 #[inline(always)]
-pub(super) unsafe fn add_c<L: Lanes, const GROUPS: usize>(
+pub(super) unsafe fn add_c<L: Lanes, const GROUPS: usize, const HIGH: bool, const LOW: bool>(
     base: i32,
     s: [L::I; VECTORS],
     sums: [L::I; VECTORS],
     c: *mut f32,
     kept: L::Table,
-) {
+    live: &Live<L>,
+) -> bool {
     // SAFETY: the row of c is there, as the caller says.
     unsafe {
         let field = |e: i32| L::splat_i(e << 23);
         let (for_c, scale) = (field(TOP + base + 127 + 5), field(127 + 24 - TOP - base));
         let result = field(127 + TOP + base - 24);
+        let largest = largest_u(base);
+        let (lowest_e, lowest_u) = (field(largest), field((largest - (FAR - 5)).max(0)));
+        let mut again = L::splat_i(0);
         for v in 0..VECTORS {
             let at = c.add(v * L::COUNT);
             let c = L::load(at);
             let c_field = L::and(L::bits(c), L::splat_i(0x7f80_0000));
             // Exponent fields count down from the base: this is U, and the shift U - E.
-            let unit = L::min_i(s[v], L::sub_i(for_c, c_field));
+            let unit = L::min_fields(s[v], L::sub_fields(for_c, c_field));
             let shift = L::shr::<23>(L::sub_i(s[v], unit));
             let shifted = L::sar_by(sums[v], shift);
             let to_unit = L::from_bits(L::add_i(unit, scale));
@@ -269,7 +262,17 @@ pub(super) unsafe fn add_c<L: Lanes, const GROUPS: usize>(
             let total = L::or(total, L::any_bit(L::and(sums[v], kept)));
             let back = L::from_bits(L::sub_i(result, unit));
             let rounded = L::mul(L::to_float(total), back);
-            L::store(at, L::select_by_sign(unit, c, rounded));
+            // Negative where c is the result.
+            let mut by_c = L::sub_i(unit, L::splat_i(1 << 23));
+            if HIGH {
+                by_c = L::or(by_c, L::sub_i(L::splat_i(254 << 23), c_field));
+            }
+            if LOW {
+                let low = L::and(L::sub_i(lowest_e, s[v]), L::sub_i(lowest_u, unit));
+                again = L::or(again, L::and(low, live.lanes[v]));
+            }
+            L::store(at, L::select_by_sign(by_c, c, rounded));
         }
+        LOW && L::any_negative(again)
     }
 }

@@ -4,30 +4,34 @@
 //!
 //! Factors of at most 11 significant bits have exact products in binary32. Let E be the exponent that a block is aligned
 //! to. Then a product's share of the sum is p * 2^(F - E), cut toward zero to an integer, which takes four operations for a
-//! whole vector: multiply; add to the exponent field; convert with truncation; add. Nothing is rounded on the way, so
-//! the sum is exactly the unit's, as long as no exponent field over- or underflows. Packing sees to that:
+//! whole vector: multiply; multiply by a power of two; convert with truncation; add. Nothing is rounded on the way, so the
+//! sum is exactly the unit's, as long as no product that counts overflows or loses bits. Packing sees to that:
 //!
-//! * Every row of A and every NR columns of B have, in every block, a base: the largest exponent among them. A is packed
-//!   as a * 2^(F - 28 - base), B as b * 2^(-base). Beside each number lies a byte, 14 + base - e, where e is the exponent
-//!   that the unit sees (a subnormal number has its format's smallest). The sum of two bytes is then
-//!   u = 28 + base - (exponent of the product), base being both bases' sum; the least of them over the block belongs to
-//!   the largest exponent. Adding u to the packed product's exponent field makes it p * 2^(F - E).
-//! * Bytes are 14 to 62, and 113 for a zero factor: u is 28 to 124 for a product that is not zero, and 126 stands for a
-//!   block of zero products. A zero product becomes 2^(u - 127) < 1, which is cut to 0.
-//! * Rows (or columns of B) whose exponents span more than 48 binades in a block, or whose base is so far out that a scale
-//!   would not be a normal number, are packed as they are: see `wide`. Those that hold an infinity, a NaN or a subnormal
-//!   binary32 number then take the way of [`Scalar`].
-//! * 28 binades are left above the base, so that a c larger than all products still fits (`early`).
+//! * Every row of A and every NR columns of B have, in every block, a base: the largest exponent among them, or
+//!   [`LOWEST_BASE`] if that is larger. A is packed as a * 2^([`UP_A`] - base), B as b * 2^(F + [`UP_B`] - base), so that a
+//!   product becomes p * 2^(F + 99 - base), base being both bases' sum; it lies below 2^126.
+//! * Beside each number lies a byte, 14 + base - e, where e is the exponent that the unit sees (a subnormal number has its
+//!   format's smallest). The sum of two bytes is u = 28 + base - (exponent of the product); the least u of the block
+//!   belongs to the largest exponent. The power of two with the exponent field u, times the packed product, is
+//!   p * 2^(F - E).
+//! * Bytes saturate at 255, which also stands for a zero factor; their sums saturate too, and u is at most 254. Products
+//!   that count in a block with u <= 253 are at least 2^(E - F), that is, packed, 2^-126: normal numbers, therefore exact.
+//!   Others may lose bits, become subnormal or zero; times 2^(u - 127) all of them stay below 1 and are cut to nothing.
+//! * A row (or columns of B) whose exponents span [`SPAN`] binades or less in a block is packed exactly. Others, and those
+//!   that hold an infinity or a NaN, are packed as they are for [`Scalar`].
+//! * u is 28 or more, and less if c's exponent joins (`early`): 28 binades above the base all products are cut to nothing.
 //!
-//! Lanes whose E lies below [`LOWEST`] take the scalar way too, so that results are normal numbers and every
-//! multiplication with a power of two is exact. Bases above [`HIGHEST_BASE`] do, so that nothing overflows.
+//! Vectors then do every row. Lanes go the scalar way afterwards where E lies below [`LOWEST`] (so that results are normal
+//! numbers and every multiplication with a power of two is exact), where a product may reach 2^128 or more, or where u passes
+//! 253; a c that is large enough makes up for low products, for then their sum does not matter (`early` and `late`).
+//! Rows with exponents that high or low are told from the others by their bases and bytes, once for a whole row; only
+//! they are computed with these checks ([`Way`]).
 
 mod dots;
 pub mod early;
 pub mod late;
 mod pack;
 mod scalar;
-mod wide;
 
 use super::lanes::{Lanes, byte_to_exponent};
 use super::{DotKernel, Kernel, Tile};
@@ -47,25 +51,35 @@ pub const VECTORS: usize = 4;
 
 /// Smallest exponent of a block that vectors compute.
 const LOWEST: i32 = -95;
-/// Bases outside of these take the scalar way.
-const LOWEST_BASE: i32 = -70;
-const HIGHEST_BASE: i32 = 90;
+/// Largest exponent of the products of a block that vectors compute: products lie below 2^128.
+const HIGHEST: i32 = 126;
+/// From this base on, results may overflow.
+const HIGH_BASE: i32 = 91;
+/// Smallest base of a row of A or of the columns of B.
+const LOWEST_BASE: i32 = -64;
 /// What a byte holds for the largest exponent, and for a zero.
 const TOP_BYTE: i32 = 14;
-const ZERO_BYTE: i32 = 113;
-/// Largest spread of the exponents packed together.
-const SPAN: i32 = 48;
-/// u of a block of zero products.
-const ZERO_BLOCK: i32 = 126;
+const ZERO_BYTE: i32 = 255;
+/// Largest spread of the exponents packed together: the last bit of 11 stays above 2^-150.
+const SPAN: i32 = 189;
+/// Exponents of the largest packed numbers; F comes on top for B.
+const UP_A: i32 = 62;
+const UP_B: i32 = 37;
+/// u of a block of zero products, and the largest of another that vectors compute.
+const ZERO_BLOCK: i32 = 254;
+const LARGEST_U: i32 = 253;
 /// u of a product with exponent `base`.
 const TOP: i32 = 2 * TOP_BYTE;
 
 /// Scaled, with their exponents in bytes.
 const SCALED: i32 = 0;
-/// As they are, because their exponents do not fit; all of them finite, and none subnormal in binary32.
-const WIDE: i32 = 1;
 /// As they are, for the scalar way.
-const ANY: i32 = 2;
+const ANY: i32 = 1;
+
+/// A byte in all four places of a word.
+const fn in_every_byte(byte: i32) -> i32 {
+    byte.wrapping_mul(0x0101_0101)
+}
 
 /// What lies beside a row of A (or the columns of B) in a block.
 #[repr(C)]
@@ -166,7 +180,7 @@ impl<const N: usize> Block<N> {
         unsafe {
             let a = self.row(i).add(N).cast::<i32>();
             let b = self.b.add(Layout::<N>::b_exponents::<L>()).cast::<i32>();
-            let mut least = L::splat_i(ZERO_BLOCK * 0x0101_0101);
+            let mut least = L::splat_i(in_every_byte(ZERO_BLOCK));
             let mut p = first;
             while p < N {
                 let sum = L::add_bytes(L::splat_i(*a.add(p)), L::load_i(b.add(p * L::COUNT)));
@@ -186,7 +200,7 @@ impl<const N: usize> Block<N> {
         s: [L::I; VECTORS],
         sums: &mut [L::I; VECTORS],
     ) {
-        // SAFETY: i < MR; the rest is laid out as packing says. A packed product with its exponent raised lies below
+        // SAFETY: i < MR; the rest is laid out as packing says. A packed product times its power of two lies below
         // 2^(F + 2), F being at most 25.
         unsafe {
             let (a, b) = (self.row(i), self.columns());
@@ -195,8 +209,7 @@ impl<const N: usize> Block<N> {
                 let x = L::splat(*a.add(p));
                 for v in 0..VECTORS {
                     let y = L::load(b.add((p * VECTORS + v) * L::COUNT));
-                    let product = L::bits(L::mul(x, y));
-                    let aligned = L::from_bits(L::add_i(product, s[v]));
+                    let aligned = L::mul(L::mul(x, y), L::from_bits(s[v]));
                     sums[v] = L::add_i(sums[v], L::to_int_small(aligned));
                 }
                 *sums = L::pin(*sums);
@@ -258,19 +271,55 @@ impl Exponents {
 enum Way {
     /// By vectors.
     Fast,
-    /// By vectors, then some lanes again: zero products only, or an exponent below [`LOWEST`].
-    Mixed,
-    /// By vectors, for wide exponents.
-    Wide,
+    /// By vectors; results may overflow.
+    High,
+    /// By vectors; some lanes are zero products only, or so low that they may have to be computed again.
+    Low,
+    /// As `Low`, and some lanes' products may be too large.
+    Both,
     /// By the scalar code.
     Slow,
 }
 
-/// First pass over a block: all rows' u, and their ways, two bits each.
+/// Largest u of the lanes that vectors compute, whatever their c.
+#[inline(always)]
+fn largest_u(base: i32) -> i32 {
+    (TOP + base - LOWEST).clamp(0, LARGEST_U)
+}
+
+/// Columns of a tile that matter: all ones in their lanes, and in their bytes.
+struct Live<L: Lanes> {
+    lanes: [L::I; VECTORS],
+    bytes: L::I,
+}
+
+impl<L: Lanes> Live<L> {
+    #[inline(always)]
+    unsafe fn new(columns: usize) -> Self {
+        // SAFETY: the caller is compiled for the level, whose vectors have at most sixteen lanes.
+        unsafe {
+            let lanes: [i32; 64] = std::array::from_fn(|j| if j < columns { -1 } else { 0 });
+            let bytes: [i32; 16] = std::array::from_fn(|lane| {
+                let byte = |v: usize| {
+                    let live = lane < L::COUNT && v * L::COUNT + lane < columns;
+                    if live { 0xff } else { 0 }
+                };
+                i32::from_le_bytes(std::array::from_fn(byte))
+            });
+            Live {
+                lanes: std::array::from_fn(|v| L::load_i(lanes.as_ptr().add(v * L::COUNT))),
+                bytes: L::load_i(bytes.as_ptr()),
+            }
+        }
+    }
+}
+
+/// First pass over a block: all rows' u, and their ways.
 #[inline(always)]
 unsafe fn first_pass<L: Lanes, const N: usize, const GROUPS: usize>(
     block: Block<N>,
     rows: usize,
+    live: &Live<L>,
     u: &mut [Exponents; GROUPS],
 ) -> [Way; MR] {
     // SAFETY: rows <= MR; the block is packed.
@@ -279,26 +328,40 @@ unsafe fn first_pass<L: Lanes, const N: usize, const GROUPS: usize>(
         let columns = block.columns_head::<L>();
         for (i, way) in ways.iter_mut().enumerate().take(rows) {
             let head = block.row_head(i);
-            let base = head.base + columns.base;
-            let kind = head.kind.max(columns.kind);
-            if kind != SCALED || !(LOWEST_BASE..=HIGHEST_BASE).contains(&base) {
-                let wide = kind != ANY && GROUPS == 1 && head.base <= wide::TOP_OF_A;
-                *way = if wide { Way::Wide } else { Way::Slow };
+            if head.kind.max(columns.kind) != SCALED {
+                *way = Way::Slow;
                 continue;
             }
-            let mut all = L::splat_i(ZERO_BLOCK * 0x0101_0101);
+            let mut all = L::splat_i(in_every_byte(ZERO_BLOCK));
             for (group, u) in u.iter_mut().enumerate() {
                 let least = block.exponents::<L>(i, group, GROUPS);
                 L::store_i(u.0.as_mut_ptr().add(i * L::COUNT), least);
                 all = L::min_bytes(all, least);
             }
-            let limit = (TOP + base - LOWEST).min(ZERO_BLOCK - 1);
-            if L::any_byte_greater(all, L::splat_i(limit * 0x0101_0101)) {
-                *way = Way::Mixed;
+            let base = head.base + columns.base;
+            let largest = L::splat_i(in_every_byte(largest_u(base)));
+            if L::any_byte_greater(L::and(all, live.bytes), largest) {
+                *way = Way::Low;
+            }
+            if base >= HIGH_BASE {
+                let smallest = L::splat_i(in_every_byte(smallest_u(base)));
+                *way = if L::any_byte_greater(smallest, all) {
+                    Way::Both
+                } else if *way == Way::Fast {
+                    Way::High
+                } else {
+                    Way::Low
+                };
             }
         }
         ways
     }
+}
+
+/// Smallest u of the lanes that vectors compute.
+#[inline(always)]
+fn smallest_u(base: i32) -> i32 {
+    (TOP + base - HIGHEST).max(0)
 }
 
 /// What every aligning kernel keeps.
@@ -323,99 +386,96 @@ impl Common {
         }
     }
 
-    /// Computes elements of row i by the scalar way: those whose bits are set in `lanes`.
-    #[cold]
-    #[inline(never)]
-    unsafe fn scalar_lanes<L: Lanes, const N: usize>(
+    /// A lane of a block by the scalar way.
+    unsafe fn scalar_lane<L: Lanes, const N: usize>(
         &self,
-        tile: &Tile,
-        kb: usize,
+        block: Block<N>,
         i: usize,
-        lanes: impl Fn(usize) -> bool,
-    ) {
-        // SAFETY: the tile has the block and the row.
+        j: usize,
+        c: f32,
+    ) -> f32 {
+        // SAFETY: the block has the row and the column.
         unsafe {
-            let block = Block::<N>::new::<L>(tile, kb);
             let columns = Layout::<N>::columns::<L>();
             let (row, head) = (block.row(i), block.row_head(i));
             let (b, b_head) = (block.columns(), block.columns_head::<L>());
-            let back = |x: f32, power: i32, kind: i32| {
-                // Two steps: a scale and its inverse are normal numbers, whichever of them the power is.
-                if kind != SCALED {
-                    x
+            let back = |x: f32, head: Head, up: i32| {
+                if head.kind == SCALED {
+                    scalar::times_power_of_two(x, head.base - up)
                 } else {
-                    scalar::times_power_of_two(x, power)
+                    x
                 }
             };
-            let a: [f32; N] =
-                std::array::from_fn(|p| back(*row.add(p), head.base + TOP - self.bits, head.kind));
+            let a: [f32; N] = std::array::from_fn(|p| back(*row.add(p), head, UP_A));
+            let up = self.bits + UP_B;
+            let b: [f32; N] = std::array::from_fn(|p| back(*b.add(p * columns + j), b_head, up));
+            self.scalar.block(&a, &b, c)
+        }
+    }
+
+    /// All of row i by the scalar way.
+    #[cold]
+    #[inline(never)]
+    unsafe fn scalar_row<L: Lanes, const N: usize>(&self, tile: &Tile, kb: usize, i: usize) {
+        // SAFETY: the tile has the block and the row.
+        unsafe {
+            let block = Block::<N>::new::<L>(tile, kb);
             let is_last = tile.last && kb + 1 == tile.blocks;
-            for j in (0..tile.cols).filter(|&j| lanes(j)) {
-                let b: [f32; N] = std::array::from_fn(|p| {
-                    back(*b.add(p * columns + j), b_head.base, b_head.kind)
-                });
-                let c = tile.c.cast::<f32>().add(i * columns + j);
-                let d = self.scalar.block(&a, &b, *c);
+            for j in 0..tile.cols {
+                let c = tile
+                    .c
+                    .cast::<f32>()
+                    .add(i * Layout::<N>::columns::<L>() + j);
+                let d = self.scalar_lane::<L, N>(block, i, j, *c);
                 // Between blocks a zero has no sign.
                 *c = if is_last { d } else { d + 0.0 };
             }
         }
     }
 
-    /// What a row of wide exponents needs beyond the vectors: the scalar way for the columns in `out`.
+    /// What a row needs beyond the vectors: `before` is its c before the block. Zero products leave c as `keep` makes it,
+    /// lanes out of the vectors' range go the scalar way. `far` says how far c's exponent must lie above [`LOWEST`] (or
+    /// the exponent that goes with [`LARGEST_U`]) for low products not to matter.
     #[cold]
     #[inline(never)]
-    unsafe fn wide_lanes<L: Lanes, const N: usize>(
+    unsafe fn repair<L: Lanes, const N: usize>(
         &self,
         tile: &Tile,
         (kb, i): (usize, usize),
-        out: u64,
-        c: &[f32],
-    ) {
-        // SAFETY: the tile has the block and the row; `c` holds the row as it was before the block.
-        unsafe {
-            let is_out = |j: usize| out >> j & 1 != 0;
-            let to = tile.c.cast::<f32>().add(i * Layout::<N>::columns::<L>());
-            for (j, &c) in c
-                .iter()
-                .enumerate()
-                .take(tile.cols)
-                .filter(|&(j, _)| is_out(j))
-            {
-                *to.add(j) = c;
-            }
-            self.scalar_lanes::<L, N>(tile, kb, i, is_out);
-        }
-    }
-
-    /// What a row needs beyond the vectors: zero products leave `c` as `keep` makes it, low exponents go the scalar way.
-    #[cold]
-    #[inline(never)]
-    unsafe fn mixed_lanes<L: Lanes, const N: usize>(
-        &self,
-        tile: &Tile,
-        kb: usize,
-        i: usize,
-        c: &[f32],
+        u: [&Exponents; 2],
+        before: &[f32; 64],
+        far: i32,
         keep: impl Fn(f32) -> f32,
     ) {
-        // SAFETY: the tile has the block and the row; `c` holds the row as it was before the block.
+        // SAFETY: the tile has the block and the row.
         unsafe {
             let block = Block::<N>::new::<L>(tile, kb);
             let base = block.row_head(i).base + block.columns_head::<L>().base;
-            let limit = TOP + base - LOWEST;
-            let mut words = [0i32; 16];
-            L::store_i(words.as_mut_ptr(), block.exponents::<L>(i, 0, 1));
-            let u = |j: usize| i32::from(words[j % L::COUNT].to_le_bytes()[j / L::COUNT]);
             let columns = Layout::<N>::columns::<L>();
-            for (j, &c) in c.iter().enumerate().take(tile.cols) {
+            let is_last = tile.last && kb + 1 == tile.blocks;
+            let (smallest, largest) = (smallest_u(base), largest_u(base));
+            let enough = (TOP + base - largest).max(LOWEST) + far;
+            for (j, &c) in before.iter().enumerate().take(tile.cols) {
+                let word = i * L::COUNT + j % L::COUNT;
+                let byte = |u: &Exponents| i32::from(u.0[word].to_le_bytes()[j / L::COUNT]);
+                let u = byte(u[0]).min(byte(u[1]));
                 let d = tile.c.cast::<f32>().add(i * columns + j);
-                if u(j) == ZERO_BLOCK {
-                    *d = keep(c);
-                } else if u(j) > limit {
-                    *d = c;
-                    self.scalar_lanes::<L, N>(tile, kb, i, |lane| lane == j);
+                let c_exponent = (c.to_bits() >> 23 & 0xff) as i32 - 127;
+                let low = u > largest && c_exponent < enough;
+                // Toward zero an overflow ends there, but so may a result that is just as large.
+                let perhaps_overflowed = d.read().abs() == f32::MAX;
+                if !low && u >= smallest && !perhaps_overflowed {
+                    continue;
                 }
+                let is_zero = |p: usize| {
+                    *block.row(i).add(p) == 0.0 || *block.columns().add(p * columns + j) == 0.0
+                };
+                *d = if u == ZERO_BLOCK && (0..N).all(is_zero) {
+                    keep(c)
+                } else {
+                    let d = self.scalar_lane::<L, N>(block, i, j, c);
+                    if is_last { d } else { d + 0.0 }
+                };
             }
         }
     }

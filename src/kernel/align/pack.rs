@@ -1,10 +1,10 @@
 //! Packing for aligning kernels; the layout is explained in the module above.
 
-use super::{ANY, Head, Layout, MR, SCALED, SPAN, TOP, TOP_BYTE, VECTORS, WIDE, ZERO_BYTE};
+use super::{
+    ANY, Head, LOWEST_BASE, Layout, MR, SCALED, SPAN, TOP_BYTE, UP_A, UP_B, VECTORS, ZERO_BYTE,
+    in_every_byte,
+};
 use crate::kernel::lanes::{Job, Lanes};
-
-/// Largest and smallest base of numbers that are scaled.
-const BASES: std::ops::RangeInclusive<i32> = -100..=100;
 
 /// What packing must know about the numbers of a block's row (or columns).
 #[derive(Clone, Copy)]
@@ -12,16 +12,10 @@ struct Extent {
     /// Largest and smallest exponent field of the numbers that are not zero; 0 and 255 if all are.
     top: u32,
     low: u32,
-    /// Is one of them subnormal in binary32?
-    subnormal: bool,
 }
 
 impl Extent {
-    const NONE: Extent = Extent {
-        top: 0,
-        low: 255,
-        subnormal: false,
-    };
+    const NONE: Extent = Extent { top: 0, low: 255 };
 
     /// Takes in a number. Fields of 255, infinities and NaNs, stay the top and are found later.
     #[inline(always)]
@@ -31,35 +25,25 @@ impl Extent {
         let zero = magnitude == 0;
         self.top = self.top.max(if zero { 0 } else { field });
         self.low = self.low.min(if zero { 255 } else { field });
-        self.subnormal |= magnitude.wrapping_sub(1) < 0x7f_ffff;
     }
 
     #[inline(always)]
     fn head(self) -> Head {
-        if self.top == 0 {
-            return Head {
-                base: 0,
-                kind: SCALED,
-            };
+        let top = self.top as i32;
+        let fits = top < 255 && top - self.low as i32 <= SPAN;
+        Head {
+            base: (top - 127).max(LOWEST_BASE),
+            kind: if fits { SCALED } else { ANY },
         }
-        let base = self.top as i32 - 127;
-        let fits = self.top as i32 - self.low as i32 <= SPAN && BASES.contains(&base);
-        let kind = match (self.top, fits) {
-            (255, _) => ANY,
-            (_, true) => SCALED,
-            (_, false) if self.subnormal => ANY,
-            (_, false) => WIDE,
-        };
-        Head { base, kind }
     }
 }
 
 impl Head {
-    /// The power of two that scales by 2^(`shift` - base); 1 if nothing is scaled.
+    /// The power of two that scales by 2^(`up` - base); 1 if nothing is scaled.
     #[inline(always)]
-    fn scale(self, shift: i32) -> f32 {
+    fn scale(self, up: i32) -> f32 {
         let power = if self.kind == SCALED {
-            shift - self.base
+            up - self.base
         } else {
             0
         };
@@ -72,7 +56,7 @@ impl Head {
         let magnitude = x.to_bits() & 0x7fff_ffff;
         let field = (magnitude >> 23).max(min_field) as i32;
         let byte = TOP_BYTE + self.base + 127 - field;
-        (if magnitude == 0 { ZERO_BYTE } else { byte }) & 0x7f
+        (if magnitude == 0 { ZERO_BYTE } else { byte }) & 0xff
     }
 }
 
@@ -81,8 +65,6 @@ pub struct PackA<'a, const N: usize> {
     pub values: &'a [f32],
     pub k: usize,
     pub min_field: u32,
-    /// F.
-    pub bits: i32,
     pub panel: *mut u8,
 }
 
@@ -106,14 +88,14 @@ impl<const N: usize> Job for PackA<'_, N> {
             unsafe {
                 let to = self.panel.add(kb * Layout::<N>::A_BLOCK);
                 for (i, &head) in heads.iter().enumerate() {
-                    let scale = head.scale(self.bits - TOP);
+                    let scale = head.scale(UP_A);
                     let row = to.add(i * Layout::<N>::A_ROW).cast::<f32>();
                     let exponents = row.add(N).cast::<i32>();
                     for p in 0..N {
                         let x = block[p * MR + i];
                         row.add(p).write(x * scale);
                         let byte = head.byte(x, self.min_field);
-                        exponents.add(p).write(byte * 0x0101_0101);
+                        exponents.add(p).write(in_every_byte(byte));
                     }
                 }
                 let to = to.add(Layout::<N>::A_HEADS).cast::<[Head; MR]>();
@@ -128,6 +110,8 @@ pub struct PackB<'a, const N: usize> {
     pub values: &'a [f32],
     pub k: usize,
     pub min_field: u32,
+    /// F.
+    pub bits: i32,
     pub panel: *mut u8,
 }
 
@@ -146,7 +130,7 @@ impl<const N: usize> Job for PackB<'_, N> {
                 extent.include(x, self.min_field);
             }
             let head = extent.head();
-            let scale = head.scale(0);
+            let scale = head.scale(self.bits + UP_B);
             // SAFETY: the panel has room for the strip's blocks.
             unsafe {
                 let to = self.panel.add(kb * Layout::<N>::b_block::<L>());
