@@ -27,10 +27,11 @@ impl Extent {
         self.low = self.low.min(if zero { 255 } else { field });
     }
 
+    /// `up` is the exponent of the largest packed number.
     #[inline(always)]
-    fn head(self) -> Head {
+    fn head(self, up: i32) -> Head {
         let top = self.top as i32;
-        let fits = top < 255 && top - self.low as i32 <= SPAN;
+        let fits = top < 255 && top - self.low as i32 <= SPAN + up;
         Head {
             base: (top - 127).max(LOWEST_BASE),
             kind: if fits { SCALED } else { ANY },
@@ -83,7 +84,7 @@ impl<const N: usize> Job for PackA<'_, N> {
                     extent.include(x, self.min_field);
                 }
             }
-            let heads = extents.map(Extent::head);
+            let heads = extents.map(|extent| extent.head(UP_A));
             // SAFETY: the panel has room for the strip's blocks.
             unsafe {
                 let to = self.panel.add(kb * Layout::<N>::A_BLOCK);
@@ -129,7 +130,7 @@ impl<const N: usize> Job for PackB<'_, N> {
             for &x in block {
                 extent.include(x, self.min_field);
             }
-            let head = extent.head();
+            let head = extent.head(self.bits + UP_B);
             let scale = head.scale(self.bits + UP_B);
             // SAFETY: the panel has room for the strip's blocks.
             unsafe {
