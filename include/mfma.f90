@@ -63,6 +63,8 @@ module mfma
   integer(c_int32_t), parameter, public :: MFMA_ERR_OUT_OF_MEMORY = 11
   integer(c_int32_t), parameter, public :: MFMA_ERR_CANCELLED = 12
   integer(c_int32_t), parameter, public :: MFMA_ERR_INTERNAL = 13
+  integer(c_int32_t), parameter, public :: MFMA_ERR_IO = 14
+  integer(c_int32_t), parameter, public :: MFMA_ERR_MALFORMED = 15
 
   integer(c_int32_t), parameter, public :: MFMA_ARCH_VOLTA = 0
   integer(c_int32_t), parameter, public :: MFMA_ARCH_TURING = 1

@@ -253,6 +253,79 @@ typedef struct mfma_capability {
     double mismatch_bound;
 } mfma_capability;
 
+// A unit to compare with: hardware, another program. It computes `count` dot products of length `k` as mfma_dot_batch
+// does, case i from a[i*k], b[i*k] and c[i] to d[i], on encodings of the model's formats. It is called on the thread that
+// called the library. Anything but 0 ends the campaign. It must return: no longjmp, no exception.
+typedef int32_t (*mfma_black_box)(int64_t count, int64_t k, const void *a, const void *b, const void *c,
+                 void *d, void *user);
+
+// Arguments of mfma_validate. Set `size` to sizeof(mfma_validate_args), let mfma_validate_args_default fill the rest, then
+// set the model, `count`, and what it is compared with.
+typedef struct mfma_validate_args {
+    // sizeof(mfma_validate_args).
+    size_t size;
+    // The unit that is expected.
+    const mfma_model *model;
+    // Not NULL: a model of the same formats to compare with.
+    const mfma_model *other;
+    // Not NULL: a unit to compare with. Where neither is given, the model's fast kernels are compared with the paper's
+    // algorithms step by step.
+    mfma_black_box black_box;
+    // Handed to `black_box`.
+    void *black_box_user;
+    // How inputs are drawn, see mfma_sampler_name; NULL (default): "all".
+    const char *sampler;
+    // Seed; default 0, which is MATLAB's rng(0) in the paper's samplers.
+    uint64_t seed;
+    // Number of the first case; default 0. Any split of a campaign has the same cases.
+    int64_t first;
+    // Number of cases.
+    int64_t count;
+    // Length of the dot products; -1 (default): as mfma_sample_length says.
+    int64_t k;
+    // End after so many mismatches; 0 (default): never.
+    int64_t stop_after;
+    // Mismatches that fit into the three arrays that follow; default 0.
+    int64_t keep;
+    // NULL, or room for `keep` numbers of cases; mfma_sample gives a case's inputs.
+    int64_t *indices;
+    // NULL, or room for `keep` results of the model, in its output format.
+    void *expected;
+    // NULL, or room for `keep` results of the other side.
+    void *got;
+    // The bound holds with probability 1 - epsilon; default 1e-6.
+    double epsilon;
+    // 1: draw all cases of the paper's samplers from one generator, exactly its Algorithm 3; default 0.
+    int32_t one_stream;
+    // 1: any two NaNs are equal; default 0: results are equal when their bits are.
+    int32_t any_nan;
+    // 1: take c as 0 whatever a dump has (mfma_compare_dump); default 0.
+    int32_t ignore_c;
+    // Most threads to use; 0 (default): as mfma_set_num_threads says.
+    int32_t threads;
+    // Not NULL: watches the campaign, and may cancel it; the report then covers what was done.
+    mfma_progress progress;
+    // Handed to `progress`.
+    void *progress_user;
+} mfma_validate_args;
+
+// What a campaign found. Set `size` to sizeof(mfma_validate_report).
+typedef struct mfma_validate_report {
+    // sizeof(mfma_validate_report).
+    size_t size;
+    // Cases that were compared.
+    int64_t cases;
+    // Cases on which the sides differ.
+    int64_t mismatches;
+    // Mismatches that were put into the arrays, in order of their numbers.
+    int64_t kept;
+    // Number of the case after the last: where to go on.
+    int64_t next;
+    // A random case is a mismatch with at most this probability, with probability 1 - epsilon (paper, section 5.4). It is
+    // 1 where the campaign ended at a certain number of mismatches.
+    double bound;
+} mfma_validate_report;
+
 // How a value between two neighbours of a format is rounded (MFMA_ROUND_*).
 typedef int32_t mfma_rounding;
 
@@ -302,6 +375,10 @@ typedef struct mfma_decoded {
 #define MFMA_ERR_CANCELLED 12
 // Internal error; please report it.
 #define MFMA_ERR_INTERNAL 13
+// A file cannot be read or written.
+#define MFMA_ERR_IO 14
+// A file does not have the form that it should have.
+#define MFMA_ERR_MALFORMED 15
 
 // NVIDIA Volta (V100).
 #define MFMA_ARCH_VOLTA 0
@@ -480,6 +557,33 @@ mfma_status mfma_capability_get(int64_t index, mfma_capability *capability);
 
 // Fills `params` with the features of unit `index`. `params->size` must be set.
 mfma_status mfma_capability_params(int64_t index, mfma_params *params);
+
+// Fills `args` with the defaults that its fields name. `args->size` must be set.
+mfma_status mfma_validate_args_default(mfma_validate_args *args);
+
+// Compares a unit with another one, with a black box, or its fast kernels with the paper's algorithms, on random cases.
+// `report->size` must be set. After MFMA_ERR_CANCELLED by `progress`, the report covers the cases up to then.
+mfma_status mfma_validate(const mfma_validate_args *args, mfma_validate_report *report);
+
+// Compares a dump of inputs and results (a file of test vectors, a binary dump, or a folder as MATLAB Tensor Core has them;
+// `path` is UTF-8) with `args->model`. Of `args` it also uses keep and the three arrays (cases count from 0), any_nan,
+// ignore_c, epsilon and progress.
+mfma_status mfma_compare_dump(const mfma_validate_args *args, const char *path, mfma_validate_report *report);
+
+// Inputs of cases `first` to `first + count - 1` of a campaign, laid out as mfma_dot_batch takes them. `sampler` may be NULL,
+// which means "all"; `k` may be -1, which means what mfma_sample_length says.
+mfma_status mfma_sample(const mfma_model *model, const char *sampler, uint64_t seed, int64_t first,
+                        int64_t count, int64_t k, void *a, void *b, void *c);
+
+// The length at which the paper tests a unit: the longest of its instructions' (16 for CDNA 3's 8-bit inputs).
+mfma_status mfma_sample_length(const mfma_model *model, int64_t *k);
+
+// Name of sampler `index`, 0, 1, ...; NULL behind the last. Static text.
+const char *mfma_sampler_name(int32_t index);
+
+// The bound of the paper's section 5.4: after `cases` random cases with `mismatches` mismatches among them, the probability
+// of a mismatch is at most `bound` with probability 1 - epsilon. 1 without cases.
+mfma_status mfma_mismatch_bound(int64_t cases, int64_t mismatches, double epsilon, double *bound);
 
 // Rounds `count` raw elements of format `from` to format `to`, each once: `rounding` is MFMA_ROUND_*, `overflow` is
 // MFMA_OVERFLOW_*. Elements are stored as in mfma_dot_batch; arrays of floats and doubles are MFMA_FMT_FP32 and

@@ -47,6 +47,8 @@ errors! {
     OutOfMemory = 11, "MFMA_ERR_OUT_OF_MEMORY", "mfma:system:memory", "not enough memory";
     Cancelled = 12, "MFMA_ERR_CANCELLED", "mfma:system:cancelled", "the caller cancelled the computation";
     Internal = 13, "MFMA_ERR_INTERNAL", "mfma:system:internal", "internal error; please report it";
+    Io = 14, "MFMA_ERR_IO", "mfma:file:io", "a file cannot be read or written";
+    Malformed = 15, "MFMA_ERR_MALFORMED", "mfma:file:malformed", "a file does not have the form that it should have";
 }
 
 impl ErrorCode {

@@ -42,6 +42,7 @@ pub mod kernel;
 pub mod model;
 pub mod reference;
 pub mod threads;
+pub mod validate;
 
 pub use error::{Error, ErrorCode};
 pub use format::{Format, Overflow, Rounding};

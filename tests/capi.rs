@@ -56,6 +56,12 @@ fn documented_tests_exist() {
     }
 }
 
+#[test]
+fn validate() {
+    let dump = scratch("capi_validate_dump").join("dump.txt");
+    run("c/validate.c", &[dump.to_str().unwrap()]);
+}
+
 /// The example of the README, compiled and linked as it says, with nothing set for the loader.
 #[test]
 fn example_of_the_readme() {

@@ -38,6 +38,10 @@ pub const MFMA_ERR_OUT_OF_MEMORY: mfma_status = 11;
 pub const MFMA_ERR_CANCELLED: mfma_status = 12;
 /// Internal error; please report it.
 pub const MFMA_ERR_INTERNAL: mfma_status = 13;
+/// A file cannot be read or written.
+pub const MFMA_ERR_IO: mfma_status = 14;
+/// A file does not have the form that it should have.
+pub const MFMA_ERR_MALFORMED: mfma_status = 15;
 
 /// NVIDIA Volta (V100).
 pub const MFMA_ARCH_VOLTA: mfma_arch = 0;

@@ -170,16 +170,16 @@ fn storage(field: &str, value: i32) -> Result<Storage, Error> {
 }
 
 /// A user's callback and what it is handed.
-struct Callback {
-    function: unsafe extern "C" fn(f64, *mut c_void) -> i32,
-    user: *mut c_void,
+pub(super) struct Callback {
+    pub(super) function: unsafe extern "C" fn(f64, *mut c_void) -> i32,
+    pub(super) user: *mut c_void,
 }
 
 // SAFETY: it is only called on the thread that it came from.
 unsafe impl Send for Callback {}
 
 impl Callback {
-    fn goes_on(&self, done: f64) -> bool {
+    pub(super) fn goes_on(&self, done: f64) -> bool {
         // SAFETY: the caller vouches for the function.
         unsafe { (self.function)(done, self.user) == 0 }
     }

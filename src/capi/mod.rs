@@ -25,6 +25,7 @@ mod model;
 mod names;
 mod params;
 mod sized;
+mod validate;
 
 pub use capability::*;
 pub use codes::*;
@@ -36,3 +37,4 @@ pub use info::*;
 pub use model::*;
 pub use names::*;
 pub use params::*;
+pub use validate::*;

@@ -20,7 +20,9 @@ pub use convert::convert;
 pub use layout::{Matrix, overlap, size};
 pub use operand::{Operand, Starts};
 pub use problem::{Problem, Storage, View};
-pub use product::{Element, MatMut, MatRef, Product, convert as convert_slice, dot_batch};
+pub use product::{
+    Element, MatMut, MatRef, Product, convert as convert_slice, dot_batch, dot_batch_bytes,
+};
 pub(crate) use workspace::free_kept;
 
 use crate::error::Error;

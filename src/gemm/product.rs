@@ -426,6 +426,48 @@ pub fn dot_batch<T: Element, U: Element, V: Element>(
     })
 }
 
+/// [`dot_batch`] on bytes: elements of any format as they lie in memory, one after the other, aligned or not.
+pub fn dot_batch_bytes(
+    model: &Model,
+    k: usize,
+    a: &[u8],
+    b: &[u8],
+    c: &[u8],
+    d: &mut [u8],
+) -> Result<(), Error> {
+    let output = model.output();
+    let count = d.len() / output.bytes();
+    let expect = |name: &str, length: usize, elements: Option<usize>, format: Format| {
+        if elements.and_then(|n| n.checked_mul(format.bytes())) != Some(length) {
+            return Err(Error::new(
+                ErrorCode::InvalidSize,
+                format!(
+                    "{name} has {length} bytes; {count} dot products of length {k} need another number"
+                ),
+            ));
+        }
+        Ok(())
+    };
+    let all = count.checked_mul(k);
+    expect("a", a.len(), all, model.a())?;
+    expect("b", b.len(), all, model.b())?;
+    expect("c", c.len(), Some(count), output)?;
+    expect("d", d.len(), Some(count), output)?;
+    let view = |start: *const u8, format, stride: usize| {
+        // SAFETY: the slices have the elements that k and count name; only d's are written.
+        unsafe { View::new(start.cast_mut(), Storage::Raw, format, stride as isize, 1) }
+    };
+    run_dots(&DotBatch {
+        model: *model,
+        count,
+        k,
+        a: view(a.as_ptr(), model.a(), k),
+        b: view(b.as_ptr(), model.b(), k),
+        c: view(c.as_ptr(), output, 1),
+        d: view(d.as_mut_ptr(), output, 1),
+    })
+}
+
 /// Rounds encodings of one format to another, each once.
 ///
 /// ```

@@ -12,6 +12,7 @@ const SOURCES: &[&str] = &[
     "general",
     "params",
     "capability",
+    "validate",
     "convert",
 ];
 

@@ -18,7 +18,7 @@ use mfma::{Arch, Format, Model};
 use rayon::prelude::*;
 
 use directed::questions;
-use samplers::{Case, SAMPLERS, random_case};
+use samplers::{Case, random_case, sampler};
 use suites::{SUITES, Suite};
 
 const USAGE: &str = "\
@@ -145,10 +145,7 @@ impl Cases {
     fn origin(&self, index: u64) -> &'static str {
         match self.directed.get(index as usize) {
             Some((question, _)) => question,
-            None => {
-                let random = index - self.directed.len() as u64;
-                SAMPLERS[(random % SAMPLERS.len() as u64) as usize]
-            }
+            None => sampler(index - self.directed.len() as u64).0,
         }
     }
 
