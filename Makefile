@@ -9,7 +9,7 @@ DESTDIR     ?=
 OCTAVE_RUN   = $(OCTAVE) --no-gui --no-init-file --no-history --quiet
 
 .PHONY: all help demo test check bench install uninstall octave-package clean \
-        library mex header evidence test-rust test-octave
+        library cli mex header evidence test-rust test-octave
 
 all: library                    ## build the library, and the Octave gateway where Octave is installed
 	@if command -v mkoctfile >/dev/null 2>&1; then $(MAKE) --no-print-directory mex; fi
@@ -20,6 +20,10 @@ help:                           ## list the targets
 library:
 	@packaging/ensure.sh build
 	$(CARGO) build --release
+
+cli:                            ## build the program mfma
+	@packaging/ensure.sh build
+	$(CARGO) build --release --features cli --bin mfma
 
 mex: library
 	@packaging/ensure.sh octave
@@ -32,7 +36,7 @@ test: test-rust test-octave     ## run every test of every language
 
 test-rust: library
 	@packaging/ensure.sh test
-	MFMA_TEST_CASES=$${MFMA_TEST_CASES:-1400000} $(CARGO) test --release
+	MFMA_TEST_CASES=$${MFMA_TEST_CASES:-1400000} $(CARGO) test --release --features cli
 
 test-octave: mex
 	$(OCTAVE_RUN) octave/run_tests.m
@@ -40,7 +44,7 @@ test-octave: mex
 check:                          ## formatting, lints, header drift, documentation
 	@packaging/ensure.sh build
 	$(CARGO) fmt --check
-	$(CARGO) clippy --all-targets -- -D warnings
+	$(CARGO) clippy --all-targets --features cli -- -D warnings
 	$(CARGO) run --release --quiet --example gen_header -- --check
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps
 

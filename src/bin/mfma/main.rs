@@ -1,4 +1,4 @@
-//! `mfma`: the library from the command line. See docs/cli.md.
+//! `mfma`: the library from the command line. See docs/validate.md.
 //!
 //! One file a command. A command's arguments are a struct with a method `run`, which returns what the exit status says:
 //!
@@ -8,11 +8,18 @@
 //!
 //! Results go to standard output, as text or (`--json`) as one JSON value; messages and progress go to standard error.
 
+mod bound;
+mod compare;
+mod drawing;
+mod gemm;
 mod info;
+mod matrix;
 mod output;
 mod params;
 mod progress;
+mod sample;
 mod unit;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -43,12 +50,22 @@ Exit status: 0 done, and what was compared agrees; 1 done, and it differs; 2 wro
 #[derive(Subcommand)]
 enum Command {
     Info(info::Info),
+    Gemm(gemm::Gemm),
+    Sample(sample::Sample),
+    Validate(validate::Validate),
+    Compare(compare::Compare),
+    Bound(bound::Bound),
 }
 
 impl Command {
     fn run(self, output: &Output) -> Result<Outcome, Failure> {
         match self {
             Command::Info(command) => command.run(output),
+            Command::Gemm(command) => command.run(output),
+            Command::Sample(command) => command.run(output),
+            Command::Validate(command) => command.run(output),
+            Command::Compare(command) => command.run(output),
+            Command::Bound(command) => command.run(output),
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::fmt::Display;
 use std::io::Write;
 
-use mfma::Format;
+use mfma::validate::dump::{Formats, line};
+use mfma::{Format, Model};
 use serde_json::Value;
 
 /// What the exit status says of a command that did its work.
@@ -85,6 +86,11 @@ impl Output {
 pub fn hex(format: Format, bits: u64) -> String {
     let digits = 2 * format.bytes();
     format!("{bits:0digits$x}")
+}
+
+/// A case in the text form of test vectors.
+pub fn case_line(model: &Model, a: &[u64], b: &[u64], c: u64, d: Option<u64>) -> String {
+    line(Formats::of(model), a, b, c, d)
 }
 
 /// Lines of cells as columns, all but the last padded to their widest cell.

@@ -1,0 +1,168 @@
+//! `mfma sample`: random cases, to a file or to standard output.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mfma::Model;
+use mfma::validate::dump::{Form, Formats, Plan, Writer};
+use mfma::validate::{Cases, Generator, Shape};
+use serde_json::{Value, json};
+
+use crate::drawing::DrawingArgs;
+use crate::output::{Failure, Outcome, Output, case_line, hex};
+use crate::progress::Progress;
+use crate::unit::{self, UnitArgs};
+
+/// Write random inputs for a unit, with the results that its model gives or without, for a program that runs them
+/// elsewhere.
+#[derive(Args)]
+pub struct Sample {
+    /// File or folder to write [default: standard output, as test vectors].
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    unit: UnitArgs,
+    #[command(flatten)]
+    drawing: DrawingArgs,
+    /// Form of the dump: vectors (.txt), binary (.bin), folder (a path without extension) [default: as the path says].
+    #[arg(long, value_name = "FORM")]
+    form: Option<String>,
+    /// Write inputs only.
+    #[arg(long)]
+    inputs_only: bool,
+}
+
+/// What becomes of cases and their results.
+type Take<'a> = dyn FnMut(&Cases, Option<&[u64]>) -> Result<(), Failure> + 'a;
+
+/// Cases that are made at a time.
+const BATCH: u64 = 4096;
+
+impl Sample {
+    pub fn run(self, output: &Output) -> Result<Outcome, Failure> {
+        let model = self.unit.model()?;
+        let k = self.drawing.length(&model);
+        let Some(path) = &self.out else {
+            return self.show(output, &model, k);
+        };
+        let plan = Plan {
+            form: match &self.form {
+                Some(name) => Form::from_name(name)?,
+                None => Form::of_path(path),
+            },
+            formats: Formats::of(&model),
+            k,
+            unit: self.unit.arch.clone(),
+            results: !self.inputs_only,
+        };
+        let mut writer = Writer::create(path, &plan)?;
+        let count = self.drawing.count.unwrap_or(1000);
+        let mut bar = Progress::new(output, "writing");
+        self.each(
+            &model,
+            k,
+            count,
+            &mut |cases, results| {
+                for i in 0..cases.len() {
+                    let d = results.map(|d| d[i]);
+                    writer.write(cases.a(i), cases.b(i), cases.c(i), d)?;
+                }
+                Ok(())
+            },
+            &mut bar,
+        )?;
+        drop(bar);
+        writer.finish()?;
+        output.print(
+            || {
+                format!(
+                    "{count} cases for {} in {}",
+                    unit::title(&model),
+                    path.display()
+                )
+            },
+            || {
+                json!({
+                    "unit": unit::to_json(&model),
+                    "cases": count,
+                    "k": k,
+                    "sampler": self.drawing.sampler,
+                    "seed": self.drawing.seed,
+                    "first": self.drawing.first,
+                    "path": path.display().to_string(),
+                })
+            },
+        )?;
+        Ok(Outcome::Agree)
+    }
+
+    /// Standard output.
+    fn show(&self, output: &Output, model: &Model, k: usize) -> Result<Outcome, Failure> {
+        let count = self.drawing.count.unwrap_or(10);
+        let (mut lines, mut values) = (Vec::new(), Vec::new());
+        let mut bar = Progress::new(output, "sampling");
+        self.each(
+            model,
+            k,
+            count,
+            &mut |cases, results| {
+                for i in 0..cases.len() {
+                    let (a, b, c) = (cases.a(i), cases.b(i), cases.c(i));
+                    let d = results.map(|d| d[i]);
+                    if output.json {
+                        values.push(case_value(model, a, b, c, d));
+                    } else {
+                        lines.push(case_line(model, a, b, c, d));
+                    }
+                }
+                Ok(())
+            },
+            &mut bar,
+        )?;
+        drop(bar);
+        output.print(
+            || lines.join("\n"),
+            || json!({"unit": unit::to_json(model), "cases": values}),
+        )?;
+        Ok(Outcome::Agree)
+    }
+
+    fn each(
+        &self,
+        model: &Model,
+        k: usize,
+        count: u64,
+        take: &mut Take,
+        bar: &mut Progress,
+    ) -> Result<(), Failure> {
+        let mut generator = Generator::new(self.drawing.sampling()?, Shape::of(model, k));
+        let mut cases = Cases::new(k);
+        let mut results = Vec::new();
+        let mut made = 0;
+        while made < count {
+            let now = (count - made).min(BATCH);
+            generator.fill(self.drawing.first + made, now as usize, &mut cases);
+            if !self.inputs_only {
+                mfma::validate::compute(model, &cases, &mut results)?;
+            }
+            take(&cases, (!self.inputs_only).then_some(&results[..]))?;
+            made += now;
+            bar.tell(made as f64 / count as f64);
+        }
+        Ok(())
+    }
+}
+
+/// A case as JSON, encodings in hexadecimal.
+pub fn case_value(model: &Model, a: &[u64], b: &[u64], c: u64, d: Option<u64>) -> Value {
+    let list =
+        |format, x: &[u64]| -> Vec<String> { x.iter().map(|&bits| hex(format, bits)).collect() };
+    let mut value = json!({
+        "a": list(model.a(), a),
+        "b": list(model.b(), b),
+        "c": hex(model.output(), c),
+    });
+    if let Some(d) = d {
+        value["d"] = hex(model.output(), d).into();
+    }
+    value
+}

@@ -1,0 +1,241 @@
+//! The program `mfma`, run as a user runs it.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A folder of its own for each test.
+fn scratch(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn mfma(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_mfma"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+/// Standard output of a run with this exit status; nothing on standard error unless it failed.
+fn text(arguments: &[&str], status: i32) -> String {
+    let output = mfma(arguments);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(status),
+        "{arguments:?}: {errors}"
+    );
+    assert_eq!(errors.is_empty(), status != 2, "{arguments:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap() + &errors
+}
+
+fn json(arguments: &[&str], status: i32) -> Value {
+    let mut all = vec!["--json"];
+    all.extend(arguments);
+    serde_json::from_str(&text(&all, status)).unwrap()
+}
+
+#[test]
+fn every_command_has_help() {
+    let help = text(&["--help"], 0);
+    for command in ["info", "gemm", "sample", "validate", "compare", "bound"] {
+        assert!(help.contains(command), "{help}");
+        assert!(text(&[command, "--help"], 0).contains("Usage: mfma"));
+    }
+    assert!(help.contains("Exit status"));
+    assert!(text(&["--version"], 0).starts_with("mfma 1."));
+}
+
+#[test]
+fn info() {
+    let table = text(&["info", "MI300X"], 0);
+    assert!(table.contains("N_FMA") && table.contains("v_mfma_f32_32x32x8_f16"));
+    assert!(!table.contains("Hopper"));
+    let all = json(&["info"], 0);
+    let units = all["units"].as_array().unwrap();
+    assert_eq!(units.len(), mfma::model::capabilities().count());
+    let fp16 = units
+        .iter()
+        .find(|unit| unit["arch"] == "CDNA3" && unit["a"] == "fp16")
+        .unwrap();
+    assert_eq!(fp16["params"]["late_sum_bits"], 32);
+    assert_eq!(fp16["params"]["min_exponent"], Value::Null);
+    assert!(text(&["info", "MI9"], 2).contains("unknown architecture or GPU 'MI9'"));
+}
+
+#[test]
+fn gemm_on_files() {
+    let folder = scratch("gemm");
+    let file = |name: &str| folder.join(name).to_str().unwrap().to_string();
+    let (a, b, c, d) = (file("a.csv"), file("b.txt"), file("c.npy"), file("d.npy"));
+    std::fs::write(&a, "# one row\n4096, 1, 1\n").unwrap();
+    std::fs::write(&b, "4096\n1\n1\n").unwrap();
+    // 2^24 + 1 + 1.
+    assert_eq!(text(&["gemm", &a, &b, "--arch", "MI300X"], 0), "16777218\n");
+    assert_eq!(text(&["gemm", &a, &b, "--arch", "V100"], 0), "16777216\n");
+    assert!(text(&["gemm", &a, &b, "--arch", "MI300X", "-o", &d], 0).contains("1 x 1"));
+    assert!(text(&["gemm", &a, &b, &d, "--arch", "MI300X", "--beta", "-1"], 0).starts_with('0'));
+    let value = json(&["gemm", &a, &b, "--arch", "H100", "--alpha", "2"], 0);
+    assert_eq!(value["d"], serde_json::json!([[33554436.0]]));
+    std::fs::write(&c, "not NumPy").unwrap();
+    assert!(text(&["gemm", &a, &b, &c, "--arch", "V100"], 2).contains("c.npy: not a NumPy file"));
+    assert!(text(&["gemm", &b, &b, "--arch", "V100"], 2).contains("as many columns"));
+    std::fs::write(&a, "1 2\n3\n").unwrap();
+    assert!(text(&["gemm", &a, &b, "--arch", "V100"], 2).contains("a.csv: line 2: 1 numbers"));
+    assert!(text(&["gemm", &file("no.csv"), &b, "--arch", "V100"], 2).contains("no.csv"));
+}
+
+#[test]
+fn samples_are_written_compared_and_found() {
+    let folder = scratch("sample");
+    let (unit, drawing) = (
+        ["--arch", "MI300X", "--format", "tf32"],
+        ["-n", "20000", "--sampler", "directed"],
+    );
+    for name in ["cases.txt", "cases.bin", "cases"] {
+        let path = folder.join(name).to_str().unwrap().to_string();
+        let mut arguments = vec!["sample", &path];
+        arguments.extend(unit);
+        arguments.extend(if name == "cases" {
+            // The words of a folder keep no NaN's payload.
+            ["-n", "20000", "--sampler", "near-ties"]
+        } else {
+            drawing
+        });
+        assert!(text(&arguments, 0).starts_with("20000 cases for CDNA3 tf32 x tf32 -> fp32"));
+        let found = json(&["compare", &path], 0);
+        assert_eq!(found["cases"], 20000);
+        let consistent = found["consistent"].as_array().unwrap();
+        assert_eq!(consistent.len(), 1, "{name}");
+        assert_eq!(consistent[0]["units"], serde_json::json!(["CDNA3"]));
+        assert!(found["others"].as_array().unwrap().len() >= 5);
+        let one = json(&["compare", &path, "--arch", "MI300X"], 0);
+        assert_eq!(
+            (&one["cases"], &one["mismatches"]),
+            (&20000.into(), &0.into())
+        );
+        let other = json(&["compare", &path, "--arch", "H100"], 1);
+        assert!(other["mismatches"].as_u64().unwrap() > 100);
+        assert_eq!(other["mismatching"].as_array().unwrap().len(), 5);
+        let set = ["--set", "late_total_bits=none", "--set", "late_sum_bits=31"];
+        let mut arguments = vec!["compare", &path, "--arch", "MI300X"];
+        arguments.extend(set);
+        text(&arguments, 1);
+    }
+    // Inputs only: nothing to compare with.
+    let path = folder.join("inputs.bin").to_str().unwrap().to_string();
+    text(
+        &[
+            "sample",
+            &path,
+            "--arch",
+            "MI100",
+            "-n",
+            "5",
+            "--inputs-only",
+        ],
+        0,
+    );
+    assert!(text(&["compare", &path], 2).contains("no result d"));
+    // Standard output.
+    let lines = text(
+        &[
+            "sample", "--arch", "MI100", "-n", "3", "--first", "2", "-k", "2",
+        ],
+        0,
+    );
+    assert_eq!(lines.lines().count(), 3);
+    let next = text(
+        &[
+            "sample", "--arch", "MI100", "-n", "1", "--first", "4", "-k", "2",
+        ],
+        0,
+    );
+    assert!(lines.ends_with(&next) && next.starts_with("2 a="));
+    let value = json(
+        &[
+            "sample", "--arch", "MI100", "-n", "1", "--first", "4", "-k", "2",
+        ],
+        0,
+    );
+    assert!(next.contains(value["cases"][0]["c"].as_str().unwrap()));
+}
+
+#[test]
+fn validate() {
+    let table = text(&["validate", "--arch", "MI300X", "-n", "2e4"], 0);
+    assert!(
+        table.contains("CDNA3 fp16 x fp16 -> fp32  16  20000  0"),
+        "{table}"
+    );
+    let all = json(
+        &["validate", "--arch", "CDNA1,MI300X", "--all", "-n", "5000"],
+        0,
+    );
+    assert_eq!(all.as_array().unwrap().len(), 3 + 9);
+    let fault = [
+        "--against-set",
+        "late_sum_bits=31",
+        "--sampler",
+        "directed",
+        "--stop-after",
+        "1",
+    ];
+    let mut arguments = vec!["validate", "--arch", "MI300X", "-n", "1e6"];
+    arguments.extend(fault);
+    let found = json(&arguments, 1);
+    assert_eq!(found["mismatches"], 1);
+    assert_eq!(found["bound"], Value::Null);
+    let case = &found["mismatching"][0];
+    assert_ne!(case["expected"], case["got"]);
+    assert_eq!(found["next"], case["case"].as_u64().unwrap() + 1);
+    let other = [
+        "validate",
+        "--arch",
+        "MI300X",
+        "--against",
+        "MI100",
+        "-n",
+        "1e4",
+    ];
+    assert!(text(&other, 1).contains("expected="));
+    for (wrong, says) in [
+        (["--sampler", "nice"], "unknown sampler 'nice'"),
+        (["--set", "frame=1"], "no field 'frame'"),
+        (["--against", "MI9"], "MI9"),
+        (["--epsilon", "2"], "epsilon is 2"),
+        (["--count", "1.5"], "a whole number"),
+    ] {
+        let mut arguments = vec!["validate", "--arch", "MI300X"];
+        arguments.extend(wrong);
+        assert!(text(&arguments, 2).contains(says), "{wrong:?}");
+    }
+}
+
+#[test]
+fn bound() {
+    assert_eq!(text(&["bound", "1e7"], 0), "1.3815e-6\n");
+    let half = json(&["bound", "2", "1", "--epsilon", "0.5"], 0);
+    assert!((half["bound"].as_f64().unwrap() - 0.5).abs() < 1e-12);
+    assert!(text(&["bound", "1", "2"], 2).contains("at most as many"));
+}
+
+/// A file that another program cut off is an error that names its line.
+#[test]
+fn malformed_dumps() {
+    let folder = scratch("malformed");
+    let path = folder.join("H100_fp16_fp32.txt");
+    std::fs::write(&path, "1 a=3c00 b=3c00 c=0 d=3f800000\n1 a=3c00 b=3c\n").unwrap();
+    let path = path.to_str().unwrap();
+    for arch in ["auto", "H100"] {
+        let message = text(&["compare", path, "--arch", arch], 2);
+        assert!(message.contains("H100_fp16_fp32.txt:2: no c="), "{message}");
+    }
+    assert!(text(&["compare", "no such file"], 2).contains("no such file"));
+    std::fs::write(path, "").unwrap();
+    assert!(text(&["compare", path], 2).contains("no cases"));
+}
