@@ -32,6 +32,8 @@
 %   mfma_dot         - Many dot products at once, of numbers or of encodings
 %   mfma_round       - Round numbers to a format
 %   mfma_decode      - Numbers that encodings stand for
+%   mfma_sample      - Random inputs, drawn to show what a unit does
+%   mfma_validate    - Compare a unit with a function, a model or a dump on random inputs
 %   mfma_info        - What is known about each unit, and how well
 %   mfma_version     - Version, and the papers to cite
 %   mfma_threads     - Number of threads

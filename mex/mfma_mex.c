@@ -21,6 +21,7 @@
 #include "mex.h"
 
 #include "arguments.h"
+#include "campaign.h"
 #include "mfma.h"
 #include "units.h"
 #include "watch.h"
@@ -403,6 +404,27 @@ static void threads(const char *function, call in)
         check(mfma_set_num_threads((int32_t)get_integer(in.prhs[0], 0, 1024, (label){function, "m"})), function);
 }
 
+/* Random cases and campaigns: see campaign.h. */
+static void sample(const char *function, call in)
+{
+    sample_cases(function, in.plhs, in.prhs, in.nlhs);
+}
+
+static void formats(const char *function, call in)
+{
+    formats_of(function, in.plhs, in.prhs);
+}
+
+static void validate(const char *function, call in)
+{
+    validate_unit(function, in.plhs, in.prhs);
+}
+
+static void bound(const char *function, call in)
+{
+    bound_of(function, in.plhs, in.prhs);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------
  * 5  The command table, and the entry point
  * --------------------------------------------------------------------------------------------------------------- */
@@ -422,6 +444,10 @@ static const struct {
     {"compat", 0, 1, compat},
     {"version", 0, 0, version},
     {"threads", 0, 1, threads},
+    {"formats", 1, 1, formats},
+    {"sample", 2, 2, sample},
+    {"validate", 2, 2, validate},
+    {"bound", 3, 3, bound},
 };
 
 /* The library's threads live in this file's code, and `clear mex` would unmap it under them. On Linux a link flag
