@@ -83,7 +83,6 @@ const fn in_every_byte(byte: i32) -> i32 {
 }
 
 /// What lies beside a row of A (or the columns of B) in a block.
-#[repr(C)]
 #[derive(Clone, Copy)]
 struct Head {
     /// Largest exponent.
@@ -96,11 +95,12 @@ struct Head {
 struct Layout<const N: usize>;
 
 impl<const N: usize> Layout<N> {
-    /// Bytes of the numbers and exponents of one row of A.
-    const A_ROW: usize = 8 * N;
-    /// Where the heads of A's rows begin.
-    const A_HEADS: usize = MR * Self::A_ROW;
-    const A_BLOCK: usize = Self::A_HEADS + MR * size_of::<Head>();
+    /// Where the exponents of A begin: numbers and exponents of its rows lie side by side, MR for each element of K.
+    const A_EXPONENTS: usize = 4 * N * MR;
+    /// Where the bases of A's rows begin, and then their kinds.
+    const A_BASES: usize = 2 * Self::A_EXPONENTS;
+    const A_KINDS: usize = Self::A_BASES + 4 * MR;
+    const A_BLOCK: usize = Self::A_KINDS + 4 * MR;
 
     const fn columns<L: Lanes>() -> usize {
         VECTORS * L::COUNT
@@ -141,18 +141,22 @@ impl<const N: usize> Block<N> {
         }
     }
 
+    /// Row i: its elements lie MR numbers apart.
     #[inline(always)]
     unsafe fn row(&self, i: usize) -> *const f32 {
         // SAFETY: i < MR.
-        unsafe { self.a.add(i * Layout::<N>::A_ROW).cast() }
+        unsafe { self.a.cast::<f32>().add(i) }
     }
 
     #[inline(always)]
     unsafe fn row_head(&self, i: usize) -> Head {
         // SAFETY: i < MR.
         unsafe {
-            let heads = self.a.add(Layout::<N>::A_HEADS).cast::<Head>();
-            heads.add(i).read()
+            let at = |offset: usize| self.a.add(offset).cast::<i32>().add(i).read();
+            Head {
+                base: at(Layout::<N>::A_BASES),
+                kind: at(Layout::<N>::A_KINDS),
+            }
         }
     }
 
@@ -171,7 +175,13 @@ impl<const N: usize> Block<N> {
     #[inline(always)]
     unsafe fn columns_head<L: Lanes>(&self) -> Head {
         // SAFETY: the head lies in the block.
-        unsafe { self.b.add(Layout::<N>::b_head::<L>()).cast::<Head>().read() }
+        unsafe {
+            let head = self.b.add(Layout::<N>::b_head::<L>()).cast::<i32>();
+            Head {
+                base: head.read(),
+                kind: head.add(1).read(),
+            }
+        }
     }
 
     /// u of row i against all columns, four to a lane; only elements `first`, `first + step`, ...
@@ -179,12 +189,12 @@ impl<const N: usize> Block<N> {
     unsafe fn exponents<L: Lanes>(&self, i: usize, first: usize, step: usize) -> L::I {
         // SAFETY: i < MR; the rest is laid out as packing says.
         unsafe {
-            let a = self.row(i).add(N).cast::<i32>();
+            let a = self.a.add(Layout::<N>::A_EXPONENTS).cast::<i32>().add(i);
             let b = self.b.add(Layout::<N>::b_exponents::<L>()).cast::<i32>();
             let mut least = L::splat_i(in_every_byte(ZERO_BLOCK));
             let mut p = first;
             while p < N {
-                let sum = L::add_bytes(L::splat_i(*a.add(p)), L::load_i(b.add(p * L::COUNT)));
+                let sum = L::add_bytes(L::splat_i(*a.add(p * MR)), L::load_i(b.add(p * L::COUNT)));
                 least = L::min_bytes(least, sum);
                 p += step;
             }
@@ -207,7 +217,7 @@ impl<const N: usize> Block<N> {
             let (a, b) = (self.row(i), self.columns());
             let mut p = first;
             while p < end {
-                let x = L::splat(*a.add(p));
+                let x = L::splat(*a.add(p * MR));
                 for v in 0..VECTORS {
                     let y = L::load(b.add((p * VECTORS + v) * L::COUNT));
                     let aligned = L::mul(L::mul(x, y), L::from_bits(s[v]));
@@ -407,7 +417,7 @@ impl Common {
                     x
                 }
             };
-            let a: [f32; N] = std::array::from_fn(|p| back(*row.add(p), head, UP_A));
+            let a: [f32; N] = std::array::from_fn(|p| back(*row.add(p * MR), head, UP_A));
             let up = self.bits + UP_B;
             let b: [f32; N] = std::array::from_fn(|p| back(*b.add(p * columns + j), b_head, up));
             self.scalar.block(&a, &b, c)
@@ -469,7 +479,7 @@ impl Common {
                     continue;
                 }
                 let is_zero = |p: usize| {
-                    *block.row(i).add(p) == 0.0 || *block.columns().add(p * columns + j) == 0.0
+                    *block.row(i).add(p * MR) == 0.0 || *block.columns().add(p * columns + j) == 0.0
                 };
                 *d = if u == ZERO_BLOCK && (0..N).all(is_zero) {
                     keep(c)
