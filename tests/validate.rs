@@ -77,10 +77,11 @@ fn planted_faults_on_cdna3_are_found() {
                 );
             }
         }
-        // What the formats' exponents reach.
+        // What the formats' exponents reach. An exponent of c = 0 of -125 or -127 would change nothing: the total is rounded
+        // down at 2^-157 all the same.
         if matches!(format, Format::Bf16 | Format::Tf32) {
             let changes: [(&str, Change); 3] = [
-                ("exponent of c = 0", |p| p.zero_c_exponent = Some(-127)),
+                ("exponent of c = 0", |p| p.zero_c_exponent = Some(-120)),
                 ("c = 0 takes no part", |p| p.zero_c_exponent = None),
                 ("no product limit", |p| p.product_limit = false),
             ];

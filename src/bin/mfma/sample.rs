@@ -18,7 +18,8 @@ use crate::unit::{self, UnitArgs};
 #[derive(Args)]
 pub struct Sample {
     /// File or folder to write [default: standard output, as test vectors].
-    out: Option<PathBuf>,
+    #[arg(value_name = "OUT")]
+    path: Option<PathBuf>,
     #[command(flatten)]
     unit: UnitArgs,
     #[command(flatten)]
@@ -41,7 +42,7 @@ impl Sample {
     pub fn run(self, output: &Output) -> Result<Outcome, Failure> {
         let model = self.unit.model()?;
         let k = self.drawing.length(&model);
-        let Some(path) = &self.out else {
+        let Some(path) = &self.path else {
             return self.show(output, &model, k);
         };
         let plan = Plan {

@@ -291,8 +291,9 @@ fn a_dump_is_checked_case_by_case() {
             assert_eq!(report.mismatches, 1);
             assert_eq!(report.first[0].index, 7777);
             assert_eq!(report.first[0].got, report.first[0].expected ^ 1);
-        } else {
-            assert!(report.mismatches > 1, "{:?}", candidate.names());
+        } else if !candidate.has(Arch::Cdna3Toolbox) {
+            // (That variant differs in one case of some ten thousand.)
+            assert!(report.mismatches > 10, "{:?}", candidate.names());
         }
     }
     let mut stop = |_: f64| false;
