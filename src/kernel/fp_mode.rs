@@ -12,6 +12,10 @@ pub enum FpMode {
     TowardZero,
     /// Round to nearest even; subnormal operands count as zeros and subnormal results become zeros of their sign.
     NearestFlush,
+    /// Round to nearest even; subnormal results may become zeros, where keeping them costs time. Operands count as they are.
+    NearestLoose,
+    /// The same, rounding toward zero.
+    TowardZeroLoose,
 }
 
 /// Keeps a mode in place until it is dropped, then gives back what was there before.
@@ -60,6 +64,9 @@ mod register {
             FpMode::TowardZero => MASKED | 0x6000,
             // Flush to zero, and denormals are zeros.
             FpMode::NearestFlush => MASKED | 0x8040,
+            // Flush to zero.
+            FpMode::NearestLoose => MASKED | 0x8000,
+            FpMode::TowardZeroLoose => MASKED | 0xe000,
         }
     }
 
@@ -87,8 +94,9 @@ mod register {
 
     pub fn word(mode: FpMode) -> Word {
         match mode {
-            FpMode::Nearest => 0,
-            FpMode::TowardZero => 0b11 << 22,
+            // The flag that flushes results would flush operands, too.
+            FpMode::Nearest | FpMode::NearestLoose => 0,
+            FpMode::TowardZero | FpMode::TowardZeroLoose => 0b11 << 22,
             FpMode::NearestFlush => 1 << 24,
         }
     }

@@ -7,7 +7,10 @@
 
 use super::early::Early;
 use super::late::{FAR, Late, add_c, add_groups};
-use super::{Common, HIGHEST, LOWEST, Live, Products, TOP, UP_A, UP_B, VECTORS, ZERO_BLOCK, early};
+use super::{
+    Common, HIGHEST, LOWEST, Live, Products, TOP, UP_A, UP_B, VECTORS, ZERO_BLOCK, early,
+    in_usual_mode, without_sign,
+};
 use crate::kernel::dots::DotKernel;
 use crate::kernel::lanes::{Job, Lanes};
 use crate::kernel::{FpMode, Strip};
@@ -152,9 +155,10 @@ impl<const N: usize> Cases<'_, N> {
                 let high = largest >= HIGHEST;
                 let perhaps_overflowed = d.add(lane).read().abs() == f32::MAX;
                 if special || !zero && (low || high || perhaps_overflowed) {
-                    d.add(lane).write(self.common.scalar.block(&a, &b, c));
+                    let scalar = &self.common.scalar;
+                    d.add(lane).write(in_usual_mode(|| scalar.block(&a, &b, c)));
                 } else if zero {
-                    d.add(lane).write(keep(c));
+                    d.add(lane).write(in_usual_mode(|| keep(c)));
                 }
             }
         }
@@ -202,7 +206,7 @@ impl<K> Batch<'_, K> {
                 for kb in 0..self.a.k / N {
                     for v in 0..VECTORS {
                         let c = c.add(v * L::COUNT);
-                        L::store(c, L::add(L::load(c), L::splat(0.0)));
+                        L::store(c, without_sign::<L>(L::load(c)));
                     }
                     let first = kb * N * lanes + at;
                     let cases = Cases {
@@ -234,6 +238,10 @@ unsafe impl<L: Lanes, const N: usize, const GROUPS: usize> DotKernel for Late<L,
 
     fn block(&self) -> usize {
         N
+    }
+
+    fn mode(&self) -> FpMode {
+        FpMode::NearestLoose
     }
 
     unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8) {

@@ -111,9 +111,9 @@ fn by_13_bits<L: Lanes, const N: usize>(
 impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT, WIDE> {
     /// The mode in which blocks are computed.
     pub(super) const MODE: FpMode = if OUT != NEAREST && L::CUT_BY_MODE {
-        FpMode::TowardZero
+        FpMode::TowardZeroLoose
     } else {
-        FpMode::Nearest
+        FpMode::NearestLoose
     };
 
     fn new(model: &Model) -> Self {

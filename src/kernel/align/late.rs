@@ -31,7 +31,7 @@
 use super::pack::{PackA, PackB};
 use super::{
     Aligning, Block, Common, Exponents, Layout, Live, MR, TOP, VECTORS, Way, fields, first_pass,
-    largest_u,
+    largest_u, without_sign,
 };
 use crate::kernel::lanes::{Job, Lanes};
 use crate::kernel::{FpMode, Kernel, Shape, Strip, Tile};
@@ -80,7 +80,7 @@ unsafe impl<L: Lanes, const N: usize, const GROUPS: usize> Kernel for Late<L, N,
             double: false,
             a_block_bytes: Layout::<N>::A_BLOCK,
             b_block_bytes: Layout::<N>::b_block::<L>(),
-            mode: FpMode::Nearest,
+            mode: FpMode::NearestLoose,
         }
     }
 
@@ -129,7 +129,7 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Job for TileJob<'_, L, N, GR
             for i in 0..tile.rows {
                 for v in 0..VECTORS {
                     let at = tile.c.cast::<f32>().add(i * columns + v * L::COUNT);
-                    L::store(at, L::add(L::load(at), L::splat(0.0)));
+                    L::store(at, without_sign::<L>(L::load(at)));
                 }
             }
             let kept = L::table(&kernel.kept);

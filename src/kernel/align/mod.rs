@@ -21,6 +21,9 @@
 //!   that hold an infinity or a NaN, are packed as they are for [`Scalar`].
 //! * u is 28 or more, and less if c's exponent joins (`early`): 28 binades above the base all products are cut to nothing.
 //!
+//! Subnormal results cost many processors dearly, so vectors compute in a mode that may flush them: those that occur are
+//! cut to nothing later. Scalar code runs in the usual mode.
+//!
 //! Vectors then do every row. Lanes go the scalar way afterwards where E lies below [`LOWEST`] (so that results are normal
 //! numbers and every multiplication with a power of two is exact), where a product may reach 2^128 or more, or where u passes
 //! 253; a c that is large enough makes up for low products, for then their sum does not matter (`early` and `late`).
@@ -34,7 +37,7 @@ mod pack;
 mod scalar;
 
 use super::lanes::{Lanes, byte_to_exponent};
-use super::{DotKernel, Kernel, Tile};
+use super::{DotKernel, FpMode, FpModeGuard, Kernel, Tile};
 use crate::format::Format;
 use crate::model::{Model, Params};
 use scalar::Scalar;
@@ -375,6 +378,29 @@ fn smallest_u(base: i32) -> i32 {
     (TOP + base - HIGHEST).max(0)
 }
 
+/// Zeros lose their signs.
+#[inline(always)]
+unsafe fn without_sign<L: Lanes>(x: L::F) -> L::F {
+    // SAFETY: the caller is compiled for the level.
+    unsafe {
+        let zero = L::splat_i(0);
+        let is_zero = L::equal(L::shl::<1>(L::bits(x)), zero);
+        L::from_bits(L::select(is_zero, zero, L::bits(x)))
+    }
+}
+
+/// Runs scalar code in the usual mode. A function of its own, in which `work` is another one, so that no operation moves
+/// across the change.
+#[inline(never)]
+fn in_usual_mode(work: impl FnOnce() -> f32) -> f32 {
+    #[inline(never)]
+    fn separate(work: impl FnOnce() -> f32) -> f32 {
+        std::hint::black_box(work())
+    }
+    let _mode = FpModeGuard::enter(FpMode::Nearest);
+    separate(work)
+}
+
 /// What every aligning kernel keeps.
 struct Common {
     scalar: Scalar,
@@ -437,9 +463,12 @@ impl Common {
                     .c
                     .cast::<f32>()
                     .add(i * Layout::<N>::columns::<L>() + j);
-                let d = self.scalar_lane::<L, N>(block, i, j, *c);
+                let before = *c;
                 // Between blocks a zero has no sign.
-                *c = if is_last { d } else { d + 0.0 };
+                *c = in_usual_mode(|| {
+                    let d = self.scalar_lane::<L, N>(block, i, j, before);
+                    if is_last { d } else { d + 0.0 }
+                });
             }
         }
     }
@@ -482,10 +511,12 @@ impl Common {
                     *block.row(i).add(p * MR) == 0.0 || *block.columns().add(p * columns + j) == 0.0
                 };
                 *d = if u == ZERO_BLOCK && (0..N).all(is_zero) {
-                    keep(c)
+                    in_usual_mode(|| keep(c))
                 } else {
-                    let d = self.scalar_lane::<L, N>(block, i, j, c);
-                    if is_last { d } else { d + 0.0 }
+                    in_usual_mode(|| {
+                        let d = self.scalar_lane::<L, N>(block, i, j, c);
+                        if is_last { d } else { d + 0.0 }
+                    })
                 };
             }
         }
