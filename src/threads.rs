@@ -43,6 +43,12 @@ pub(crate) fn index() -> usize {
     INDEX.get()
 }
 
+/// A number that no other living thread has. Unlike the standard library's it is there to the very end of a thread, when
+/// destructors of thread-specific data may still call.
+pub(crate) fn identity() -> usize {
+    INDEX.with(|index| std::ptr::from_ref(index).addr())
+}
+
 /// Sets how many threads, the caller's included, work on one call; 0 is the default: the environment variable
 /// `MFMA_NUM_THREADS` as it was at first use, else all cores.
 pub fn set_num_threads(threads: usize) -> Result<(), Error> {

@@ -130,10 +130,16 @@ pub fn compute(unit: &Unit, x: &mut Bytes) {
                     .map(|p| element(&before[which], layout.at(0, i, p), layout.element))
                     .collect()
             };
-            let bits = dot_raw(model.unit(), &case(0), &case(1), case(2)[0]);
+            let (a, b, c) = (case(0), case(1), case(2)[0]);
+            let bits = dot_raw(model.unit(), &a, &b, c);
             let at = offset + i * size;
+            let got = element(&after[number], at, size);
+            assert!(
+                got == bits,
+                "{model:?}, case {i} of {count}: {k} a={a:x?} b={b:x?} c={c:x} d={bits:x}, got {got:x}"
+            );
             want[number][at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
         }
     }
-    assert!(want == after, "{:?}, {count} of length {k}", model);
+    assert!(want == after, "{model:?}, {count} of length {k}");
 }

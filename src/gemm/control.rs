@@ -2,11 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorCode};
-use crate::threads::Workers;
+use crate::threads::{self, Workers};
 
 /// Time between two calls of a progress callback; it must be called ten times a second.
 const BETWEEN_CALLS: Duration = Duration::from_millis(40);
@@ -21,7 +20,7 @@ pub struct Control<'a> {
     done: AtomicU64,
     total: u64,
     /// The thread that called the library, and that the callback is called on.
-    owner: ThreadId,
+    owner: usize,
     watch: Option<Mutex<Watch<'a>>>,
     /// The call that this one is a part of: is told of work, and says whether to go on.
     whole: Option<&'a (dyn Fn(u64) -> bool + Sync)>,
@@ -40,7 +39,7 @@ impl<'a> Control<'a> {
             cancelled: AtomicBool::new(false),
             done: AtomicU64::new(0),
             total,
-            owner: std::thread::current().id(),
+            owner: threads::identity(),
             watch: None,
             whole: None,
         }
@@ -103,7 +102,7 @@ impl<'a> Control<'a> {
     /// Calls the callback if this is its thread and it is time.
     fn poll(&self) {
         let Some(watch) = &self.watch else { return };
-        if std::thread::current().id() != self.owner {
+        if threads::identity() != self.owner {
             return;
         }
         // A callback that calls the library again has a control of its own.

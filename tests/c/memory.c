@@ -107,6 +107,54 @@ static void guard_pages(void)
     }
 }
 
+/* Nothing is touched between columns: each ends where a forbidden page begins, or begins where one ends. */
+static void between_columns(void)
+{
+    static const int sizes[] = {3, 17, 37};
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        mfma_model *model;
+        EXPECT(mfma_model_new(units[u].arch, units[u].in, units[u].in, units[u].out, &model), MFMA_OK, "");
+        for (int way = 0; way < 24; way++) {
+            const int storage = way % 3, behind = way / 3 % 2, trans_a = way / 6 % 2, trans_b = way / 12;
+            const int m = sizes[way % 3], n = sizes[(way / 2 + (int)u) % 3], k = sizes[way / 5 % 3];
+            const int rows[4] = {trans_a ? k : m, trans_b ? n : k, m, m};
+            const int cols[4] = {trans_a ? m : k, trans_b ? k : n, n, n};
+            if (storage == MFMA_STORAGE_F32 && units[u].out == MFMA_FMT_FP64)
+                continue;
+            char *map[4], *start[4];
+            int64_t ld[4];
+            for (int i = 0; i < 4; i++) {
+                size_t bytes = storage == MFMA_STORAGE_F64 ? 8 : 4;
+                if (storage == MFMA_STORAGE_RAW)
+                    bytes = (size_t)mfma_format_bytes(i < 2 ? units[u].in : units[u].out);
+                ld[i] = (int64_t)(2 * page / bytes);
+                map[i] = mmap(NULL, 2 * page * (size_t)cols[i] + page, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                if (map[i] == MAP_FAILED)
+                    exit(2);
+                for (int j = 0; j < cols[i] + !behind; j++)
+                    if (mprotect(map[i] + (2 * (size_t)j + (size_t)behind) * page, page, PROT_NONE) != 0)
+                        exit(2);
+                start[i] = map[i] + page - (behind ? bytes * (size_t)rows[i] : 0);
+            }
+            mfma_gemm_args args;
+            args.size = sizeof args;
+            mfma_gemm_args_default(&args);
+            args.model = model;
+            args.m = m, args.n = n, args.k = k, args.beta = 1;
+            args.a = start[0], args.b = start[1], args.c = start[2], args.d = start[3];
+            args.lda = ld[0], args.ldb = ld[1], args.ldc = ld[2], args.ldd = ld[3];
+            args.trans_a = trans_a, args.trans_b = trans_b;
+            args.storage_a = args.storage_b = args.storage_c = args.storage_d = storage;
+            EXPECT(mfma_gemm(&args), MFMA_OK, "");
+            for (int i = 0; i < 4; i++)
+                munmap(map[i], 2 * page * (size_t)cols[i] + page);
+        }
+        mfma_model_free(model);
+    }
+}
+
 /* Every byte offset of every operand gives the same bits. */
 static void alignment(void)
 {
@@ -231,6 +279,7 @@ static void long_dot_product(void)
 int main(int count, char **arguments)
 {
     guard_pages();
+    between_columns();
     alignment();
     /* Tools that map much memory of their own cannot run this part. */
     if (count < 2 || strcmp(arguments[1], "without-limits") != 0) {

@@ -214,13 +214,78 @@ static void small_stacks(void)
     free(d);
 }
 
+/* Calls from the destructors of a thread's data, in every round: also after the library's own data of that thread is gone. */
+static pthread_key_t key;
+static intptr_t rounds, bad_at_the_end;
+
+static void at_the_end(void *round)
+{
+    double *d = malloc(sizeof want);
+    rounds++;
+    if (rounds == 3)
+        mfma_shutdown(); /* New threads are started from here, too. */
+    bad_at_the_end += product(d) != MFMA_OK || !right(d);
+    bad_at_the_end += mfma_gemm(NULL) != MFMA_ERR_NULL_POINTER || strstr(mfma_last_error(), "args is NULL") == NULL;
+    bad_at_the_end += mfma_debug_panic(0) != MFMA_ERR_INTERNAL || mfma_debug_panic(1) != MFMA_ERR_INTERNAL;
+    free(d);
+    if ((intptr_t)round < 4)
+        pthread_setspecific(key, (char *)round + 1);
+}
+
+static void *ends(void *d)
+{
+    pthread_setspecific(key, (void *)1);
+    return (void *)(intptr_t)(product(d) != MFMA_OK || !right(d));
+}
+
+static void ending_threads(void)
+{
+    double *d = malloc(sizeof want);
+    CHECK(pthread_key_create(&key, at_the_end) == 0);
+    EXPECT(mfma_set_num_threads(3), MFMA_OK, "");
+    pthread_t thread;
+    void *bad = NULL;
+    CHECK(pthread_create(&thread, NULL, ends, d) == 0);
+    pthread_join(thread, &bad);
+    CHECK(bad == NULL && rounds > 1 && bad_at_the_end == 0);
+    pthread_key_delete(key);
+    EXPECT(mfma_set_num_threads(0), MFMA_OK, "");
+    free(d);
+}
+
+/* The process ends while the pool lives, and a handler still calls. */
+static void last_call(void)
+{
+    static double d[M * N];
+    if (product(d) != MFMA_OK || !right(d))
+        _exit(3);
+}
+
 /* A child of a process whose pool runs has no pool, and makes its own. */
+static volatile int others_go_on;
+
+static void *goes_on(void *unused)
+{
+    (void)unused;
+    double *d = malloc(sizeof want);
+    intptr_t bad = 0;
+    while (others_go_on)
+        bad += product(d) != MFMA_OK || !right(d);
+    free(d);
+    return (void *)bad;
+}
+
 static void forks(void)
 {
     double *d = malloc(sizeof want);
     EXPECT(mfma_set_num_threads(3), MFMA_OK, "");
     EXPECT(product(d), MFMA_OK, "");
-    for (int i = 0; i < 5; i++) {
+    /* Others call meanwhile: what they hold at that moment is held for ever in the child. */
+    pthread_t others[2];
+    others_go_on = 1;
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_create(&others[i], NULL, goes_on, NULL) == 0);
+    for (int i = 0; i < 12; i++) {
         pid_t child = fork();
         if (child == 0) {
             alarm(60);
@@ -235,6 +300,12 @@ static void forks(void)
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
         EXPECT(product(d), MFMA_OK, "");
         CHECK(right(d));
+    }
+    others_go_on = 0;
+    for (int i = 0; i < 2; i++) {
+        void *bad = NULL;
+        pthread_join(others[i], &bad);
+        CHECK(bad == NULL);
     }
     EXPECT(mfma_set_num_threads(0), MFMA_OK, "");
     free(d);
@@ -297,8 +368,10 @@ int main(void)
     EXPECT(mfma_set_num_threads(1), MFMA_OK, "");
     EXPECT(product(want), MFMA_OK, "");
     EXPECT(mfma_set_num_threads(0), MFMA_OK, "");
+    atexit(last_call);
     any_number();
     one_only();
+    ending_threads();
     small_stacks();
     forks();
     environments();
