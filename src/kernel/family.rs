@@ -116,8 +116,11 @@ fn is_early_addend(model: &Model) -> bool {
         && !params.product_limit
         && matches!(params.fma, 4 | 8 | 16 | 32)
         && matches!(params.alignment_bits, 13 | 23..=25)
-        // Vectors compute no exponents below -95; with binary32 output they know no other limit.
-        && params.min_exponent.is_none_or(|e| e <= -96 || model.output() == Format::Fp16)
+        // A higher limit would cut c where all products are zero, too; there the kernels keep it. With binary32 output
+        // vectors compute no exponents below -95, and know no limit.
+        && params
+            .min_exponent
+            .is_none_or(|limit| limit <= model.output().info().min_exponent())
 }
 
 /// A late c; `most` is the largest N_FMA for which the sum cannot cancel c against more than the kept bits.
