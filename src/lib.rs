@@ -36,10 +36,12 @@
 
 pub mod capi;
 pub mod error;
+pub mod explain;
 pub mod format;
 pub mod gemm;
 pub mod kernel;
 pub mod model;
+pub mod probe;
 pub mod reference;
 pub mod threads;
 pub mod validate;

@@ -2,18 +2,28 @@
 
 use super::ieee::{exact_sum, needs_double};
 use super::special::special_result;
-use super::term::{addend, product};
+use super::term::{addend, product, tell_product};
+use super::trace::{Observer, Step};
 use super::{Operand, Unit, finish};
 use crate::format::{Decoded, zero};
 
-pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand) -> u64 {
-    if let Some(special) = special_result(unit, a, b, c) {
-        return special;
+pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand, o: &mut impl Observer) -> u64 {
+    if let Some(result) = special_result(unit, a, b, c) {
+        o.step(Step::Special { result });
+        return result;
     }
-    let products = a.iter().zip(b).filter_map(|(&a, &b)| product(unit, a, b));
+    let factors = a.iter().zip(b).enumerate();
+    let products = factors.filter_map(|(index, (&a, &b))| {
+        let term = product(unit, a, b);
+        tell_product(unit, index, [a, b], term, o);
+        term
+    });
     let double = needs_double(&[unit.a, unit.b, c.format]);
     match exact_sum(double, products.chain(addend(c))) {
-        Some(sum) => finish(unit, sum),
+        Some(value) => {
+            o.step(Step::ExactSum { value });
+            finish(unit, value, o)
+        }
         None => zero(unit.carry(), false),
     }
 }

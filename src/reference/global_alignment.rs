@@ -2,6 +2,7 @@
 
 use super::special::special_result;
 use super::term::{Term, addend, aligned_products, rescale};
+use super::trace::{Fixed, Item, Observer, Step};
 use super::{Operand, Unit, finish};
 use crate::format::{Decoded, Exact, Rounding, zero};
 
@@ -18,69 +19,124 @@ impl Aligned {
         self.exponent - self.bits as i32
     }
 
+    /// As a signed integer.
+    pub fn fixed(&self) -> Fixed {
+        Fixed {
+            value: self.sum,
+            unit: self.unit(),
+        }
+    }
+
     /// The sum relative to a larger exponent, with `bits` fractional bits.
-    pub fn rescaled(&self, exponent: i32, bits: u32, rounding: Rounding) -> Aligned {
+    pub fn rescaled(
+        &self,
+        exponent: i32,
+        bits: u32,
+        rounding: Rounding,
+        item: Item,
+        o: &mut impl Observer,
+    ) -> Aligned {
         let sum = rescale(self.sum, self.unit(), exponent - bits as i32, rounding);
-        Aligned {
+        let aligned = Aligned {
             sum,
             exponent,
             bits,
-        }
+        };
+        o.step(Step::Aligned {
+            item,
+            from: self.fixed(),
+            to: aligned.fixed(),
+        });
+        aligned
     }
 }
 
-pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand) -> u64 {
-    if let Some(special) = special_result(unit, a, b, c) {
-        return special;
+pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand, o: &mut impl Observer) -> u64 {
+    if let Some(result) = special_result(unit, a, b, c) {
+        o.step(Step::Special { result });
+        return result;
     }
-    let mut terms = aligned_products(unit, a.iter().copied().zip(b.iter().copied()));
+    let factors = a.iter().copied().zip(b.iter().copied());
+    let mut terms = aligned_products(unit, factors.enumerate(), o);
     if unit.params.late_c {
-        let products = align_and_add(unit, &terms);
-        return round(unit, add_late(unit, products, c));
+        let products = align_and_add(unit, &terms, Item::Sum, o);
+        let total = add_late(unit, products, c, o);
+        return round(unit, total, o);
     }
-    terms.extend(addend(c));
-    match align_and_add(unit, &terms) {
-        Some(total) => round(unit, total),
+    terms.extend(addend(c).map(|term| (Item::Addend, term)));
+    match align_and_add(unit, &terms, Item::Sum, o) {
+        Some(total) => round(unit, total, o),
         None => zero(unit.carry(), false),
     }
 }
 
 /// Steps 3 and 4 of Algorithm 1: maximum exponent, alignment with truncation, sum. `None` when there is no term.
-pub fn align_and_add(unit: Unit, terms: &[Term]) -> Option<Aligned> {
+pub fn align_and_add(
+    unit: Unit,
+    terms: &[(Item, Term)],
+    item: Item,
+    o: &mut impl Observer,
+) -> Option<Aligned> {
     let params = unit.params;
-    let exponent = terms.iter().map(|term| term.exponent).max()?;
+    let largest = terms.iter().map(|(_, term)| term.exponent).max()?;
     let exponent = params
         .min_exponent
-        .map_or(exponent, |limit| exponent.max(limit));
-    let bits = params.alignment_bits;
-    let aligned = |term: &Term| {
-        let kept = term.aligned(exponent, bits, Rounding::TowardZero);
-        if params.sticky {
-            let lost = i128::from(term.loses_bits(exponent, bits));
+        .map_or(largest, |limit| largest.max(limit));
+    o.step(Step::MaxExponent {
+        item,
+        exponent,
+        limited: exponent > largest,
+    });
+    let mut total = Aligned {
+        sum: 0,
+        exponent,
+        bits: params.alignment_bits + u32::from(params.sticky),
+    };
+    for (item, term) in terms {
+        let kept = term.aligned(exponent, params.alignment_bits, Rounding::TowardZero);
+        let kept = if params.sticky {
+            let lost = i128::from(term.loses_bits(exponent, params.alignment_bits));
             2 * kept + if term.negative { -lost } else { lost }
         } else {
             kept
-        }
-    };
-    Some(Aligned {
-        sum: terms.iter().map(aligned).sum(),
-        exponent,
-        bits: bits + u32::from(params.sticky),
-    })
+        };
+        o.step(Step::Aligned {
+            item: *item,
+            from: term.fixed(),
+            to: Fixed {
+                value: kept,
+                unit: total.unit(),
+            },
+        });
+        total.sum += kept;
+    }
+    o.step(Step::Sum {
+        item,
+        value: total.fixed(),
+    });
+    Some(total)
 }
 
 /// Steps 5 to 14 of Algorithm 1: the sum of the products and c, one aligned to the other.
-pub fn add_late(unit: Unit, products: Option<Aligned>, c: Operand) -> Aligned {
+pub fn add_late(
+    unit: Unit,
+    products: Option<Aligned>,
+    c: Operand,
+    o: &mut impl Observer,
+) -> Aligned {
     let params = unit.params;
     let rounding = params.alignment_rounding;
     let c = match addend(c) {
         Some(term) => Some(term),
         // c = 0 counts with an exponent of its own.
-        None => params.zero_c_exponent.map(|exponent| Term {
-            negative: false,
-            exponent,
-            significand: 0,
-            fraction_bits: 0,
+        None => params.zero_c_exponent.map(|exponent| {
+            o.step(Step::ZeroAddend { exponent });
+            Term {
+                negative: false,
+                exponent,
+                significand: 0,
+                fraction_bits: 0,
+            }
         }),
     };
     let Some(c) = c else {
@@ -92,28 +148,50 @@ pub fn add_late(unit: Unit, products: Option<Aligned>, c: Operand) -> Aligned {
     };
     match products {
         Some(products) if products.exponent >= c.exponent => {
-            let c = c.aligned(products.exponent, products.bits, rounding);
-            Aligned {
-                sum: products.sum + c,
+            let aligned = c.aligned(products.exponent, products.bits, rounding);
+            let total = Aligned {
+                sum: products.sum + aligned,
                 ..products
-            }
+            };
+            tell_addend(c, aligned, total, o);
+            total
         }
         _ => {
             let bits = params.late_sum_bits;
-            let products = products.map_or(0, |p| p.rescaled(c.exponent, bits, rounding).sum);
+            let products = products.map_or(0, |p| {
+                let sum = p.rescaled(c.exponent, bits, rounding, Item::Sum, o);
+                sum.sum
+            });
+            let aligned = c.aligned(c.exponent, bits, rounding);
             let total = Aligned {
-                sum: products + c.aligned(c.exponent, bits, rounding),
+                sum: products + aligned,
                 exponent: c.exponent,
                 bits,
             };
-            second_round_down(unit, total)
+            tell_addend(c, aligned, total, o);
+            second_round_down(unit, total, o)
         }
     }
 }
 
+fn tell_addend(c: Term, aligned: i128, total: Aligned, o: &mut impl Observer) {
+    o.step(Step::Aligned {
+        item: Item::Addend,
+        from: c.fixed(),
+        to: Fixed {
+            value: aligned,
+            unit: total.unit(),
+        },
+    });
+    o.step(Step::Sum {
+        item: Item::Total,
+        value: total.fixed(),
+    });
+}
+
 /// Steps 12 and 13: the total, normalised but not below the smallest normal exponent, is rounded down to a number of
 /// fractional bits.
-fn second_round_down(unit: Unit, total: Aligned) -> Aligned {
+fn second_round_down(unit: Unit, total: Aligned, o: &mut impl Observer) -> Aligned {
     let Some(bits) = unit.params.late_total_bits else {
         return total;
     };
@@ -125,11 +203,11 @@ fn second_round_down(unit: Unit, total: Aligned) -> Aligned {
     if exponent - bits as i32 <= total.unit() {
         return total;
     }
-    total.rescaled(exponent, bits, Rounding::Down)
+    total.rescaled(exponent, bits, Rounding::Down, Item::Total, o)
 }
 
 /// Step 15: to the output format.
-pub fn round(unit: Unit, total: Aligned) -> u64 {
+pub fn round(unit: Unit, total: Aligned, o: &mut impl Observer) -> u64 {
     if total.sum == 0 {
         return zero(unit.carry(), false);
     }
@@ -139,5 +217,5 @@ pub fn round(unit: Unit, total: Aligned) -> u64 {
         sticky: false,
         unit: total.unit(),
     };
-    finish(unit, sum)
+    finish(unit, sum, o)
 }

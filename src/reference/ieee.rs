@@ -2,6 +2,7 @@
 
 use super::special::canonical_nan;
 use super::term::{Term, addend};
+use super::trace::{Observer, Step};
 use super::wide::Wide;
 use super::{Operand, Unit, fl};
 use crate::format::{Class, Exact, Format, Rounding, infinity, zero};
@@ -49,7 +50,13 @@ pub fn zero_sum(
 }
 
 /// IEEE addition of two numbers, the result rounded to the output format (and flushed, if the unit does so).
-pub fn add(unit: Unit, x: Operand, y: Operand, rounding: Rounding) -> u64 {
+pub fn add(unit: Unit, x: Operand, y: Operand, rounding: Rounding, o: &mut impl Observer) -> u64 {
+    let result = sum(unit, x, y, rounding);
+    o.step(Step::Added { x, y, result });
+    result
+}
+
+fn sum(unit: Unit, x: Operand, y: Operand, rounding: Rounding) -> u64 {
     let output = unit.output;
     match (x.value.class, y.value.class) {
         (Class::Nan, _) | (_, Class::Nan) => canonical_nan(unit.params.conventions, output),

@@ -2,11 +2,12 @@
 //! Blackwell, as measured on B200, H100 and H200. These architectures have no such unit: the compiler converts the
 //! inputs to binary16, four in a register, two by two, runs two binary16 instructions, and adds c.
 
+use super::trace::{Observer, Step};
 use super::{Operand, Unit, ieee};
 use crate::format::{Class, Decoded, Format, Rounding};
 use crate::model::{Interleave, Params};
 
-pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand) -> u64 {
+pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand, o: &mut impl Observer) -> u64 {
     let params = Params {
         interleave: Interleave::None,
         fma: unit.params.fma / 2,
@@ -24,10 +25,12 @@ pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand) -> u64 {
     };
     let mut sum = Operand::zero(unit.output);
     for first in [0, 1] {
-        let d = super::block(inner, &half(unit.a, a, first), &half(unit.b, b, first), sum);
+        o.step(Step::Half { first: 2 * first });
+        let (a, b) = (half(unit.a, a, first), half(unit.b, b, first));
+        let d = super::observed_block(inner, &a, &b, sum, o);
         sum = Operand::new(unit.output, d);
     }
-    ieee::add(unit, c, sum, Rounding::NearestEven)
+    ieee::add(unit, c, sum, Rounding::NearestEven, o)
 }
 
 /// Format in which a factor of the given format is multiplied.

@@ -14,7 +14,10 @@ mod pairwise_sum;
 mod sequential_fma;
 mod special;
 mod term;
+mod trace;
 mod wide;
+
+pub use trace::{Fixed, Item, Observer, Step};
 
 use crate::format::{
     Class, Decoded, Exact, Format, Overflow, Rounding, decode, infinity, round_pack, round_pack_to,
@@ -85,16 +88,30 @@ impl Unit<'_> {
 /// Dot product of `a` and `b` (equally long) plus `c` through `unit`: blocks in order, each block's result the next
 /// block's c, the last block filled with zero products. Returns the encoding of the result in the output format.
 pub fn dot(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand) -> u64 {
+    observed_dot(unit, a, b, c, &mut ())
+}
+
+/// [`dot`], telling an observer of every step.
+pub fn observed_dot(
+    unit: Unit,
+    a: &[Decoded],
+    b: &[Decoded],
+    c: Operand,
+    o: &mut impl Observer,
+) -> u64 {
     assert_eq!(a.len(), b.len());
     let mut c = in_carry_format(unit, c);
-    let blocks = a
-        .chunks(unit.params.fma as usize)
-        .zip(b.chunks(unit.params.fma as usize));
-    for (a_block, b_block) in blocks {
-        let d = block(unit, a_block, b_block, c);
-        c = Operand::new(unit.carry(), d);
+    let size = unit.params.fma as usize;
+    for (i, (a_block, b_block)) in a.chunks(size).zip(b.chunks(size)).enumerate() {
+        let (first, count) = (i * size, a_block.len());
+        o.step(Step::Block { first, count, c });
+        let result = observed_block(unit, a_block, b_block, c, o);
+        o.step(Step::BlockResult { result });
+        c = Operand::new(unit.carry(), result);
     }
-    repack(unit, c, unit.output, unit.params.rounding)
+    let result = repack(unit, c, unit.output, unit.params.rounding);
+    o.step(Step::Result { result });
+    result
 }
 
 /// [`dot`] of `k` pairs of factors that are made when they are needed: only one block of them is in memory at a time.
@@ -146,11 +163,24 @@ fn repack(unit: Unit, x: Operand, to: Format, rounding: Rounding) -> u64 {
 
 /// One block: at most N_FMA products and c. Returns the encoding of the result in [`Unit::carry`]'s format.
 pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand) -> u64 {
+    observed_block(unit, a, b, c, &mut ())
+}
+
+fn observed_block<O: Observer>(
+    unit: Unit,
+    a: &[Decoded],
+    b: &[Decoded],
+    c: Operand,
+    o: &mut O,
+) -> u64 {
     debug_assert!(a.len() <= unit.params.fma as usize);
     if unit.params.interleave == Interleave::Mod4 {
-        return interleave::block(unit, a, b, c);
+        return interleave::block(unit, a, b, c, o);
     }
-    let c = flush_addend(unit, c);
+    let taken = flush_addend(unit, c);
+    if taken != c {
+        o.step(Step::FlushedAddend);
+    }
     let scheme = match unit.params.scheme {
         Scheme::SequentialFma => sequential_fma::block,
         Scheme::CorrectRounding => correct_rounding::block,
@@ -158,7 +188,7 @@ pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand) -> u64 {
         Scheme::GlobalAlignment => global_alignment::block,
         Scheme::OddEvenGrouping => odd_even_grouping::block,
     };
-    scheme(unit, a, b, c)
+    scheme(unit, a, b, taken, o)
 }
 
 /// A unit without subnormal numbers takes a subnormal c as +0.
@@ -182,7 +212,13 @@ fn flush_factor(unit: Unit, format: Format, factor: Decoded) -> Decoded {
 }
 
 /// The final rounding of a nonzero sum, and what becomes of results that are zero or subnormal.
-fn finish(unit: Unit, sum: Exact) -> u64 {
+fn finish(unit: Unit, sum: Exact, o: &mut impl Observer) -> u64 {
+    let result = rounded(unit, sum);
+    o.step(Step::Rounded { value: sum, result });
+    result
+}
+
+fn rounded(unit: Unit, sum: Exact) -> u64 {
     let Params {
         rounding,
         out_subnormals,

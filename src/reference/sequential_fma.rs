@@ -2,16 +2,19 @@
 
 use super::ieee::{exact_sum, needs_double, zero_sum};
 use super::special::{propagated_nan, special_result};
-use super::term::{addend, product};
+use super::term::{addend, product, tell_product};
+use super::trace::{Observer, Step};
 use super::{Operand, Unit, fl, flush_factor};
 use crate::format::Decoded;
 
-pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand) -> u64 {
+pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand, o: &mut impl Observer) -> u64 {
     assert!(!a.is_empty());
     let mut sum = c;
     let mut result = 0;
-    for (&a, &b) in a.iter().zip(b) {
+    for (index, (&a, &b)) in a.iter().zip(b).enumerate() {
+        tell_product(unit, index, [a, b], product(unit, a, b), o);
         result = fused_multiply_add(unit, a, b, sum);
+        o.step(Step::Fused { index, result });
         sum = Operand::new(unit.output, result);
     }
     result

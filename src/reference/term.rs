@@ -1,5 +1,6 @@
 //! Products and addends as exact terms, and their alignment.
 
+use super::trace::{Fixed, Item, Observer, Step};
 use super::{Operand, Unit, flush_factor};
 use crate::format::{Class, Decoded, Rounding};
 
@@ -12,7 +13,33 @@ pub struct Term {
     pub fraction_bits: u32,
 }
 
+/// Tells of a product, and of the factors as the unit takes them.
+pub fn tell_product(
+    unit: Unit,
+    index: usize,
+    [a, b]: [Decoded; 2],
+    term: Option<Term>,
+    o: &mut impl Observer,
+) {
+    o.step(Step::Product {
+        index,
+        a: flush_factor(unit, unit.a, a),
+        b: flush_factor(unit, unit.b, b),
+        value: term.map(|term| term.fixed()),
+        exponent: term.map_or(0, |term| term.exponent),
+    });
+}
+
 impl Term {
+    /// The term as a signed integer.
+    pub fn fixed(&self) -> Fixed {
+        let magnitude = i128::try_from(self.significand).expect("a significand is small");
+        Fixed {
+            value: if self.negative { -magnitude } else { magnitude },
+            unit: self.unit(),
+        }
+    }
+
     /// Weight of the significand's last bit.
     pub fn unit(&self) -> i32 {
         self.exponent - self.fraction_bits as i32
@@ -25,9 +52,12 @@ impl Term {
 
     /// The term relative to `max_exponent` with `bits` fractional bits: signed, in units of 2^(max_exponent - bits).
     pub fn aligned(&self, max_exponent: i32, bits: u32, rounding: Rounding) -> i128 {
-        let magnitude = i128::try_from(self.significand).expect("a significand is small");
-        let signed = if self.negative { -magnitude } else { magnitude };
-        rescale(signed, self.unit(), max_exponent - bits as i32, rounding)
+        rescale(
+            self.fixed().value,
+            self.unit(),
+            max_exponent - bits as i32,
+            rounding,
+        )
     }
 
     /// Did [`Term::aligned`] with truncation lose anything?
@@ -81,26 +111,27 @@ pub fn product(unit: Unit, a: Decoded, b: Decoded) -> Option<Term> {
     })
 }
 
-/// The nonzero products of a block, in order, as the unit's alignment sees them: a unit that normalises products halves
-/// a significand of 2 or more and raises the exponent.
+/// The nonzero products of a block, in order, with their indices, as the unit's alignment sees them: a unit that
+/// normalises products halves a significand of 2 or more and raises the exponent.
 pub fn aligned_products(
     unit: Unit,
-    factors: impl Iterator<Item = (Decoded, Decoded)>,
-) -> Vec<Term> {
-    factors
-        .filter_map(|(a, b)| product(unit, a, b))
-        .map(|term| {
-            if !unit.params.denormal_products && term.significand >> (term.fraction_bits + 1) != 0 {
-                Term {
-                    exponent: term.exponent + 1,
-                    fraction_bits: term.fraction_bits + 1,
-                    ..term
-                }
-            } else {
-                term
-            }
-        })
-        .collect()
+    factors: impl Iterator<Item = (usize, (Decoded, Decoded))>,
+    o: &mut impl Observer,
+) -> Vec<(Item, Term)> {
+    let mut terms = Vec::with_capacity(factors.size_hint().0);
+    for (index, (a, b)) in factors {
+        let mut term = product(unit, a, b);
+        if let Some(term) = &mut term
+            && !unit.params.denormal_products
+            && term.significand >> (term.fraction_bits + 1) != 0
+        {
+            term.exponent += 1;
+            term.fraction_bits += 1;
+        }
+        tell_product(unit, index, [a, b], term, o);
+        terms.extend(term.map(|term| (Item::Product(index), term)));
+    }
+    terms
 }
 
 /// The addend, `None` if it is zero (or not finite).

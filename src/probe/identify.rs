@@ -1,0 +1,546 @@
+//! Which features are certain: other values are told apart by a question, or no vector of these formats can.
+
+use super::BlackBox;
+use super::evidence::{domain, exponent_range, result, same_result, valid};
+use super::family::{Family, Hints};
+use super::feature::{Feature, Value, differing};
+use super::fit::{Fit, Structure};
+use super::session::Session;
+use super::vector::Case;
+use crate::error::Error;
+use crate::model::{Conventions, Params, Scheme};
+
+/// A feature that the answers do not decide.
+#[derive(Clone, Debug)]
+pub struct Unidentified {
+    /// The feature.
+    pub feature: Feature,
+    /// The values that give every answer, in order; the one in the parameters among them. For features that are numbers
+    /// these are the first and last value of each range.
+    pub consistent: Vec<(Value, Value)>,
+    /// Why no vector tells them apart.
+    pub reason: String,
+}
+
+impl Unidentified {
+    /// Is this value among the consistent ones? Numbers beyond the last that could make a difference count as that one.
+    pub fn allows(&self, value: Value) -> bool {
+        let within = |&(low, high): &(Value, Value)| (low..=high).contains(&value);
+        self.consistent.iter().any(within)
+    }
+
+    /// The consistent values as text.
+    pub fn values(&self) -> String {
+        let text = |value| self.feature.text(value);
+        let ranges = self.consistent.iter().map(|&(low, high)| {
+            if low == high {
+                text(low)
+            } else {
+                format!("{} to {}", text(low), text(high))
+            }
+        });
+        ranges.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What [`identify`] found out.
+pub struct Identified {
+    pub params: Params,
+    pub mismatches: usize,
+    pub unidentified: Vec<Unidentified>,
+    /// Units of other structures that give every answer too.
+    pub alternatives: Vec<Params>,
+}
+
+/// Tries every feature's other values and the other structures.
+pub fn identify<B: BlackBox>(
+    session: &mut Session<B>,
+    params: Params,
+    mismatches: usize,
+) -> Result<Identified, Error> {
+    let mut found = Identified {
+        params,
+        mismatches,
+        unidentified: Vec::new(),
+        alternatives: Vec::new(),
+    };
+    if mismatches > 0 {
+        return Ok(found);
+    }
+    let mut settled = false;
+    for _ in 0..8 {
+        match examine(session, &found.params)? {
+            Outcome::Certain(unidentified, alternatives) => {
+                found.unidentified = unidentified;
+                found.alternatives = alternatives;
+                let usual = settle(session, &found.params, &found.unidentified);
+                if settled || usual == found.params {
+                    add_joint(session, &mut found);
+                    return Ok(found);
+                }
+                // The same once more with the usual one of the values that remain: another feature may be free then.
+                settled = true;
+                if matches!(tell_apart(session, &found.params, &usual)?, Apart::Same) {
+                    found.params = usual;
+                } else {
+                    add_joint(session, &mut found);
+                    return Ok(found);
+                }
+            }
+            // A question showed that another value was right.
+            Outcome::Other(params) => {
+                session.ask_around(&params, session.options.vectors / 4 + 5)?;
+                let (params, left) = session.fit().polish(params, true);
+                found.params = params;
+                found.mismatches = left;
+                if left > 0 {
+                    return Ok(found);
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The parameters with the usual one of the values that remain: no limit and no step where there may be none, the exponent
+/// of the smallest normal number for c = 0.
+fn settle<B: BlackBox>(
+    session: &Session<B>,
+    params: &Params,
+    unidentified: &[Unidentified],
+) -> Params {
+    let normal = session.formats.output.info().min_exponent();
+    let mut usual = *params;
+    for entry in unidentified {
+        let mut wanted: Vec<Value> = entry.feature.none().into_iter().collect();
+        if entry.feature == Feature::ZeroCExponent {
+            wanted.push(normal);
+        }
+        if let Some(&value) = wanted.iter().find(|&&value| entry.allows(value)) {
+            let other = entry.feature.with(&usual, value);
+            if session.evidence.agrees(&other) {
+                usual = other;
+            }
+        }
+    }
+    usual
+}
+
+/// Features that are certain only as long as an undecided one keeps its value: what remains of both together.
+fn add_joint<B: BlackBox>(session: &Session<B>, found: &mut Identified) {
+    let formats = session.formats;
+    let mut joint: Vec<Unidentified> = Vec::new();
+    for entry in &found.unidentified {
+        if entry.feature == Feature::Scheme {
+            continue;
+        }
+        let own = entry.feature.get(&found.params);
+        let ends = entry.consistent.iter().flat_map(|&(low, high)| [low, high]);
+        for end in ends.filter(|&end| end != own) {
+            let base = entry.feature.with(&found.params, end);
+            for feature in Feature::ALL {
+                let known = found
+                    .unidentified
+                    .iter()
+                    .chain(&joint)
+                    .any(|e| e.feature == feature);
+                if known || !feature.applies(&base, formats.inputs(), formats.output) {
+                    continue;
+                }
+                let value = feature.get(&base);
+                let near = [value.saturating_sub(1), value.saturating_add(1)];
+                let others = match feature {
+                    _ if feature.is_number() => near.into_iter().chain(feature.none()).collect(),
+                    Feature::Scheme => Vec::new(),
+                    _ => domain(feature, &formats, session.options.k),
+                };
+                let mut consistent: Vec<Value> = others
+                    .into_iter()
+                    .filter(|&other| {
+                        other != value && session.evidence.agrees(&feature.with(&base, other))
+                    })
+                    .collect();
+                if consistent.is_empty() {
+                    continue;
+                }
+                consistent.push(value);
+                consistent.sort_unstable();
+                joint.push(Unidentified {
+                    feature,
+                    consistent: consistent.into_iter().map(|value| (value, value)).collect(),
+                    reason: format!(
+                        "with {} = {} other values give the same results",
+                        entry.feature,
+                        entry.feature.text(end)
+                    ),
+                });
+            }
+        }
+    }
+    found.unidentified.extend(joint);
+}
+
+enum Outcome {
+    Certain(Vec<Unidentified>, Vec<Params>),
+    Other(Params),
+}
+
+/// What asking about an alternative came to.
+enum Apart {
+    /// An answer speaks against the alternative.
+    Refuted,
+    /// No vector was found on which the two differ.
+    Same,
+    /// An answer speaks against what was believed.
+    Wrong,
+}
+
+fn examine<B: BlackBox>(session: &mut Session<B>, params: &Params) -> Result<Outcome, Error> {
+    let formats = session.formats;
+    let mut unidentified = Vec::new();
+    for feature in Feature::ALL {
+        if feature == Feature::Scheme || !feature.applies(params, formats.inputs(), formats.output)
+        {
+            continue;
+        }
+        let values = domain(feature, &formats, session.options.k);
+        let consistent = if feature.is_number() {
+            interval(session, params, feature, &values)?
+        } else {
+            listed(session, params, feature, &values)?
+        };
+        let Some(consistent) = consistent else {
+            return Ok(Outcome::Other(wrong(session, params)));
+        };
+        let several = consistent.len() > 1 || consistent.iter().any(|(low, high)| low != high);
+        if several {
+            let reason = reason(session, params, feature, &consistent);
+            unidentified.push(Unidentified {
+                feature,
+                consistent,
+                reason,
+            });
+        }
+    }
+    let mut alternatives = Vec::new();
+    let own = Structure::from_params(params);
+    for (structure, start) in other_structures(session, params) {
+        let quick = Fit {
+            cap: 80,
+            ..session.fit()
+        };
+        let (mut other, mut left) = quick.fit(start, 1);
+        if left > 0 && left < 10 {
+            (other, left) = session.fit().polish(other, false);
+        }
+        if left > 0 || Structure::from_params(&other) != structure {
+            continue;
+        }
+        let mut apart = tell_apart(session, params, &other)?;
+        if matches!(apart, Apart::Refuted) {
+            // A better unit of that structure may remain; one more try with what was learnt.
+            (other, left) = session.fit().polish(other, false);
+            if left > 0 || Structure::from_params(&other) != structure {
+                continue;
+            }
+            apart = tell_apart(session, params, &other)?;
+        }
+        match apart {
+            Apart::Refuted => {}
+            Apart::Wrong => return Ok(Outcome::Other(wrong(session, params))),
+            // Of two descriptions that nothing tells apart, the simpler one.
+            Apart::Same if simplicity(structure) < simplicity(own) => {
+                return Ok(Outcome::Other(other));
+            }
+            Apart::Same => alternatives.push(other),
+        }
+    }
+    if !alternatives.is_empty() {
+        let scheme = Feature::Scheme;
+        let mut values: Vec<Value> = alternatives.iter().map(|p| scheme.get(p)).collect();
+        values.push(scheme.get(params));
+        values.sort_unstable();
+        values.dedup();
+        unidentified.insert(
+            0,
+            Unidentified {
+                feature: scheme,
+                consistent: values.into_iter().map(|value| (value, value)).collect(),
+                reason: format!(
+                    "no vector of {} x {} -> {} was found that tells these ways of adding apart; see alternatives",
+                    formats.a, formats.b, formats.output
+                ),
+            },
+        );
+    }
+    Ok(Outcome::Certain(unidentified, alternatives))
+}
+
+fn simplicity(structure: Structure) -> usize {
+    let place = Structure::ALL.iter().position(|&known| known == structure);
+    place.unwrap_or(Structure::ALL.len())
+}
+
+/// Structures other than that of `params` that may give all answers: those that came near, and the simple ones, which
+/// are fitted quickly; each with parameters to begin with.
+fn other_structures<B: BlackBox>(
+    session: &Session<B>,
+    params: &Params,
+) -> Vec<(Structure, Params)> {
+    let own = Structure::from_params(params);
+    let mut found: Vec<(Structure, Params)> = Vec::new();
+    for structure in Structure::ALL {
+        let near = session.near.iter().find(|entry| entry.0 == structure);
+        let aligned = matches!(
+            structure.scheme,
+            Scheme::GlobalAlignment | Scheme::OddEvenGrouping
+        );
+        let start = match near {
+            Some(&(_, start)) => start,
+            None if !aligned => {
+                let plain = structure.start(params.fma, session.formats.output);
+                Params {
+                    scheme: plain.scheme,
+                    late_c: plain.late_c,
+                    interleave: plain.interleave,
+                    ..*params
+                }
+            }
+            None => continue,
+        };
+        if structure != own && valid(&start, &session.formats) {
+            found.push((structure, start));
+        }
+    }
+    found
+}
+
+/// The nearest parameters after an answer has refuted the ones believed in.
+fn wrong<B: BlackBox>(session: &Session<B>, params: &Params) -> Params {
+    session.fit().polish(*params, true).0
+}
+
+/// Values of a flag or a list that agree with every answer.
+fn listed<B: BlackBox>(
+    session: &mut Session<B>,
+    params: &Params,
+    feature: Feature,
+    values: &[Value],
+) -> Result<Option<Vec<(Value, Value)>>, Error> {
+    let mut consistent = Vec::new();
+    for &value in values {
+        let other = feature.with(params, value);
+        if other == *params {
+            consistent.push((value, value));
+        } else if valid(&other, &session.formats) {
+            match try_other(session, params, &other)? {
+                Apart::Refuted => {}
+                Apart::Same => consistent.push((value, value)),
+                Apart::Wrong => return Ok(None),
+            }
+        }
+    }
+    Ok(Some(consistent))
+}
+
+/// The range of a number's values around the one found that agree with every answer.
+fn interval<B: BlackBox>(
+    session: &mut Session<B>,
+    params: &Params,
+    feature: Feature,
+    values: &[Value],
+) -> Result<Option<Vec<(Value, Value)>>, Error> {
+    let mut values = values.to_vec();
+    values.sort_unstable();
+    values.retain(|&value| valid(&feature.with(params, value), &session.formats));
+    let own = feature.get(params);
+    if !values.contains(&own) {
+        values.push(own);
+        values.sort_unstable();
+    }
+    let at = values
+        .iter()
+        .position(|&value| value == own)
+        .expect("pushed");
+    let mut ends = [at, at];
+    for (end, direction) in [(0, -1isize), (1, 1)] {
+        let most = if end == 0 { at } else { values.len() - 1 - at };
+        // The furthest value known to agree, and the nearest known not to, in steps from the one found.
+        let (mut good, mut bad) = (0, most + 1);
+        let mut step = 1;
+        while good + 1 < bad {
+            let next = if bad <= most {
+                good.midpoint(bad)
+            } else {
+                (good + step).min(most)
+            };
+            let value = values[(at as isize + direction * next as isize) as usize];
+            match try_other(session, params, &feature.with(params, value))? {
+                Apart::Refuted => bad = next,
+                Apart::Same => good = next,
+                Apart::Wrong => return Ok(None),
+            }
+            step *= 2;
+        }
+        ends[end] = if end == 0 { at - good } else { at + good };
+    }
+    Ok(Some(vec![(values[ends[0]], values[ends[1]])]))
+}
+
+/// Is there an answer against `other`, or a question that would give one?
+fn try_other<B: BlackBox>(
+    session: &mut Session<B>,
+    params: &Params,
+    other: &Params,
+) -> Result<Apart, Error> {
+    if session.evidence.mismatches(other, &Family::ALL, 0) > 0 {
+        return Ok(Apart::Refuted);
+    }
+    tell_apart(session, params, other)
+}
+
+/// Looks for vectors on which the two differ, and asks them.
+fn tell_apart<B: BlackBox>(
+    session: &mut Session<B>,
+    params: &Params,
+    other: &Params,
+) -> Result<Apart, Error> {
+    let Some((family, case)) = separating(session, params, other) else {
+        return Ok(Apart::Same);
+    };
+    let believed = result(&session.formats, params, &case);
+    session.learn(family, vec![case.clone()])?;
+    let answer = session.evidence.of(&[family]).last().expect("just asked").d;
+    if same_result(session.formats.output, answer, believed) {
+        Ok(Apart::Refuted)
+    } else {
+        Ok(Apart::Wrong)
+    }
+}
+
+fn separating<B: BlackBox>(
+    session: &mut Session<B>,
+    params: &Params,
+    other: &Params,
+) -> Option<(Family, Case)> {
+    let mut hints: Hints = Fit::<'_>::hints(params);
+    let more = Fit::<'_>::hints(other);
+    hints.gaps.extend(more.gaps);
+    hints.exponents.extend(more.exponents);
+    hints.fma = hints.fma.max(more.fma).min(session.options.k);
+    let formats = session.formats;
+    // Many vectors of the kind that shows what differs, some of the others.
+    let features = differing(params, other, formats.inputs(), formats.output);
+    let of_features = features
+        .iter()
+        .flat_map(|&feature| Fit::<'_>::families_of(feature));
+    let likely: Vec<Family> = of_features.collect();
+    let rest = Family::ALL
+        .into_iter()
+        .filter(|family| !likely.contains(family));
+    let mut order: Vec<(Family, usize)> = rest.map(|family| (family, 40)).collect();
+    for &family in likely.iter().rev() {
+        if !order.contains(&(family, 600)) {
+            order.insert(0, (family, 600));
+        }
+    }
+    for (family, count) in order {
+        for case in session.draw(family, count, &hints) {
+            let (x, y) = (
+                result(&formats, params, &case),
+                result(&formats, other, &case),
+            );
+            if !same_result(formats.output, x, y) {
+                return Some((family, case));
+            }
+        }
+    }
+    None
+}
+
+/// Why these values cannot be told apart, as far as the formats say.
+fn reason<B: BlackBox>(
+    session: &Session<B>,
+    params: &Params,
+    feature: Feature,
+    consistent: &[(Value, Value)],
+) -> String {
+    let formats = session.formats;
+    let (lowest, highest) = exponent_range(&formats);
+    let (low, high) = formats.product_exponents();
+    let (a, b, d) = (formats.a, formats.b, formats.output);
+    let d_low = d.info().min_exponent();
+    let generic =
+        || format!("no vector of {a} x {b} -> {d} was found that tells these values apart");
+    match feature {
+        Feature::Fma
+            if consistent
+                .iter()
+                .any(|range| range.1 as usize >= session.options.k) =>
+        {
+            format!(
+                "vectors have {} elements: they end before the block does",
+                session.options.k
+            )
+        }
+        Feature::MinExponent if consistent.iter().any(|range| range.0 <= lowest) => format!(
+            "terms of {a} x {b} -> {d} have exponents from {low} (products) and {d_low} (c): lower limits change no result"
+        ),
+        Feature::ZeroCExponent if consistent.iter().any(|range| range.0 <= lowest) => format!(
+            "products of {a} x {b} have exponents from {low}: c = 0 below them changes no result"
+        ),
+        Feature::MinExponent | Feature::ZeroCExponent => format!(
+            "terms of {a} x {b} -> {d} have exponents from {lowest} to {highest}: these limits lose the same bits"
+        ),
+        Feature::AlignmentBits | Feature::LateSumBits => format!(
+            "products of {a} x {b} have exponents from {low} to {high} and few significand bits: with so many bits nothing \
+             is lost that would show in {d}"
+        ),
+        Feature::LateTotalBits => {
+            format!(
+                "the total has no bits so far down that would show in {d} after the final rounding"
+            )
+        }
+        Feature::DropCBeyond => format!(
+            "c of {d} and products of {a} x {b} are never further apart, or a c so far down rounds to the same either way"
+        ),
+        Feature::Conventions if params.conventions != Conventions::Amd => format!(
+            "they differ in the sign of results that underflow, which {a} x {b} -> {d} cannot show, and in c between blocks"
+        ),
+        Feature::ProductLimit
+            if matches!(params.scheme, Scheme::PairwiseSum | Scheme::SequentialFma)
+                && high >= d.info().max_exponent() =>
+        {
+            format!(
+                "a product past the range of {d} becomes an infinity when it is rounded to {d}, limit or no limit"
+            )
+        }
+        Feature::ProductLimit => {
+            format!("products of {a} x {b} stay below the largest finite {d} number")
+        }
+        Feature::DenormalProducts => generic() + ": no bit is lost between the two exponents",
+        Feature::InSubnormals => {
+            format!("subnormal factors of {a} x {b} make no product that shows in {d}")
+        }
+        Feature::NanAfterCut => generic(),
+        _ => generic(),
+    }
+}
+
+/// The questions that were asked about.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_readable() {
+        let none = Feature::MinExponent.none().expect("may be none");
+        let range = Unidentified {
+            feature: Feature::MinExponent,
+            consistent: vec![(none, -126)],
+            reason: String::new(),
+        };
+        assert_eq!(range.values(), "none to -126");
+        assert!(range.allows(-132) && range.allows(none) && !range.allows(-125));
+    }
+}
