@@ -31,6 +31,9 @@
 //! [`format`](mod@format). [`reference`](mod@reference) is the paper's algorithms step by step: the judge of the kernels, which share nothing
 //! with it, and what they fall back on in rare cases.
 //!
+//! [`probe`] finds the features of a black-box unit, and [`explain`] says why a result is what it is: both sit on top, on the
+//! reference and the catalogue.
+//!
 //! Results never depend on the number of [`threads`], the CPU, alignment, or the floating-point environment.
 #![warn(missing_docs)]
 

@@ -243,19 +243,23 @@ fn random_unit(rng: &mut Random) -> Model {
     }
 }
 
+/// Custom units: nothing that the probe says for certain may be wrong, and what it says must reproduce the unit. A unit
+/// that it cannot fit it must report as such, and of those there may be few.
 #[test]
 fn custom_units_are_found_or_said_not_to_be_identifiable() {
     let seed = common::seed();
-    let count: u64 = std::env::var("MFMA_PROBE_UNITS").map_or(200, |text| text.parse().unwrap());
-    let first: u64 = std::env::var("MFMA_PROBE_FIRST").map_or(0, |text| text.parse().unwrap());
+    let number =
+        |name: &str, usual: u64| std::env::var(name).map_or(usual, |text| text.parse().unwrap());
+    let count = number(
+        "MFMA_PROBE_UNITS",
+        if cfg!(debug_assertions) { 10 } else { 200 },
+    );
+    let first = number("MFMA_PROBE_FIRST", 0);
     let mut failures = Vec::new();
+    let mut unexplained = Vec::new();
     for unit in first..first + count {
         let mut rng = Random::new(seed.wrapping_add(unit));
         let model = random_unit(&mut rng);
-        let started = std::time::Instant::now();
-        if std::env::var_os("MFMA_PROBE_SHOW").is_some() {
-            eprintln!("{unit}: {:?}", model.params());
-        }
         let found = probe(formats_of(&model), &Options::default(), ask(&model)).unwrap();
         let name = format!(
             "seed {seed}, unit {unit}: {} x {} -> {}",
@@ -263,27 +267,29 @@ fn custom_units_are_found_or_said_not_to_be_identifiable() {
             model.b(),
             model.output()
         );
-        eprintln!(
-            "{name}: {:?} {} vectors, {:?}, undecided {:?}",
-            model.params().scheme,
-            found.asked,
-            started.elapsed(),
-            found
-                .unidentified
-                .iter()
-                .map(|entry| entry.feature.name())
-                .collect::<Vec<_>>()
-        );
-        if let Err(why) = check(&name, &model, &found, 100, unit) {
+        if found.mismatches > 0 {
+            eprintln!(
+                "{name}: {} answers not explained, {:?}",
+                found.mismatches,
+                model.params()
+            );
+            unexplained.push(name);
+        } else if let Err(why) = check(&name, &model, &found, 100, unit) {
             eprintln!("FAILED {why}");
             failures.push(why);
         }
     }
+    eprintln!("{} of {count} units not explained", unexplained.len());
     assert!(
         failures.is_empty(),
         "{} of {count} failed\n{}",
         failures.len(),
         failures.join("\n\n")
+    );
+    let most = count.div_ceil(8);
+    assert!(
+        unexplained.len() as u64 <= most,
+        "not explained: {unexplained:?}"
     );
 }
 

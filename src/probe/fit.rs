@@ -306,7 +306,7 @@ impl<'a> Fit<'a> {
                     left = self.mismatches(&params);
                 }
             }
-            if left == before && thorough && left * 20 <= self.evidence.len() {
+            if left == before && thorough && left * 8 <= self.evidence.len() {
                 for (features, families) in LAST_STEPS {
                     if left > 0 && self.improve(&mut params, features, families) {
                         left = self.mismatches(&params);

@@ -79,6 +79,8 @@ fn bit(i: usize) -> Set {
 }
 
 impl Lost {
+    // Places are indices on both sides.
+    #[allow(clippy::needless_range_loop)]
     fn ask(formats: &Formats, n: usize, unit: &mut impl BlackBox) -> Result<Lost, Error> {
         let (low, high) = formats.product_exponents();
         let d = formats.output.info();

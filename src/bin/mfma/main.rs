@@ -11,11 +11,13 @@
 mod bound;
 mod compare;
 mod drawing;
+mod explain;
 mod gemm;
 mod info;
 mod matrix;
 mod output;
 mod params;
+mod probe;
 mod progress;
 mod sample;
 mod unit;
@@ -55,6 +57,11 @@ enum Command {
     Validate(validate::Validate),
     Compare(compare::Compare),
     Bound(bound::Bound),
+    Probe(probe::Probe),
+    Table3(probe::Table3),
+    Explain(explain::Explain),
+    Attribute(explain::Attribute),
+    Separate(explain::Separate),
 }
 
 impl Command {
@@ -66,6 +73,11 @@ impl Command {
             Command::Validate(command) => command.run(output),
             Command::Compare(command) => command.run(output),
             Command::Bound(command) => command.run(output),
+            Command::Probe(command) => command.run(output),
+            Command::Table3(command) => command.run(output),
+            Command::Explain(command) => command.run(output),
+            Command::Attribute(command) => command.run(output),
+            Command::Separate(command) => command.run(output),
         }
     }
 }
