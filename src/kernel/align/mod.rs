@@ -17,7 +17,7 @@
 //! * Bytes saturate at 255, which also stands for a zero factor; their sums saturate too, and u is at most 254. Products
 //!   that count in a block with u <= 253 are at least 2^(E - F), that is, packed, 2^-126: normal numbers, therefore exact.
 //!   Others may lose bits, become subnormal or zero; times 2^(u - 127) all of them stay below 1 and are cut to nothing.
-//! * A row (or columns of B) whose exponents span 199 binades or less in a block ([`SPAN`]) is packed exactly. Others, and those
+//! * A row (or columns of B) whose exponents span 198 binades or less in a block ([`SPAN`]) is packed exactly. Others, and those
 //!   that hold an infinity or a NaN, are packed as they are for [`Scalar`].
 //! * u is 28 or more, and less if c's exponent joins (`early`): 28 binades above the base all products are cut to nothing.
 //!
@@ -59,16 +59,17 @@ const HIGHEST: i32 = 126;
 /// From this base on, results may overflow.
 const HIGH_BASE: i32 = 91;
 /// Smallest base of a row of A or of the columns of B.
-const LOWEST_BASE: i32 = -64;
+const LOWEST_BASE: i32 = -62;
 /// What a byte holds for the largest exponent, and for a zero.
 const TOP_BYTE: i32 = 14;
 const ZERO_BYTE: i32 = 255;
 /// Largest spread of exponents packed together, less that of the largest packed number: the last of 11 bits is 2^-149 or
-/// more. That is 201 binades for A, 199 to 201 for B (189 where F is 13, as for 8-bit numbers).
+/// more. That is 198 binades for A, 202 to 204 for B (192 where F is 13, as for 8-bit numbers).
 const SPAN: i32 = 149 - 10;
-/// Exponents of the largest packed numbers; F comes on top for B.
-const UP_A: i32 = 62;
-const UP_B: i32 = 37;
+/// Exponents of the largest packed numbers; F comes on top for B, more of whose numbers share a base: they must become
+/// subnormal less often, for as factors those cost time.
+const UP_A: i32 = 59;
+const UP_B: i32 = 40;
 /// u of a block of zero products, and the largest of another that vectors compute.
 const ZERO_BLOCK: i32 = 254;
 const LARGEST_U: i32 = 253;
