@@ -150,7 +150,7 @@ mod tests {
             for most in 1..50 {
                 for unit in 1..9 {
                     let part = part(all, most, unit);
-                    assert!(part % unit == 0 && part <= most.max(unit));
+                    assert!(part.is_multiple_of(unit) && part <= most.max(unit));
                     // No smaller parts would do with as few of them.
                     let parts = all.div_ceil(part);
                     assert!(part == unit || parts * (part - unit) < all);

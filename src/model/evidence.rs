@@ -83,7 +83,7 @@ impl Capability {
     pub fn instruction(&self) -> String {
         let [first, own] = [self.row.inputs[0], [self.a, self.b]];
         let types =
-            |pair: [Format; 2], separator| pair.map(|format| type_name(format)).join(separator);
+            |pair: [Format; 2], separator| pair.map(type_name).join(separator);
         ["_", "."]
             .iter()
             .fold(self.row.instruction.to_string(), |name, separator| {
