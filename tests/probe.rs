@@ -125,6 +125,7 @@ fn check(
 }
 
 #[test]
+#[ignore = "takes minutes; run with --ignored"]
 fn every_row_of_the_catalogue_is_rediscovered() {
     let mut failures = Vec::new();
     for capability in capabilities() {
@@ -246,6 +247,7 @@ fn random_unit(rng: &mut Random) -> Model {
 /// Custom units: nothing that the probe says for certain may be wrong, and what it says must reproduce the unit. A unit
 /// that it cannot fit it must report as such, and of those there may be few.
 #[test]
+#[ignore = "takes minutes; run with --ignored"]
 fn custom_units_are_found_or_said_not_to_be_identifiable() {
     let seed = common::seed();
     let number =
