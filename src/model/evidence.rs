@@ -82,8 +82,7 @@ impl Capability {
     /// An instruction of the unit for this pair; "" where there is none. The row names the one of its first pair.
     pub fn instruction(&self) -> String {
         let [first, own] = [self.row.inputs[0], [self.a, self.b]];
-        let types =
-            |pair: [Format; 2], separator| pair.map(type_name).join(separator);
+        let types = |pair: [Format; 2], separator| pair.map(type_name).join(separator);
         ["_", "."]
             .iter()
             .fold(self.row.instruction.to_string(), |name, separator| {
