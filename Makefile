@@ -9,7 +9,7 @@ DESTDIR     ?=
 OCTAVE_RUN   = $(OCTAVE) --no-gui --no-init-file --no-history --quiet
 
 .PHONY: all help demo test check bench install uninstall octave-package clean \
-        library cli mex header evidence test-rust test-octave
+        library cli mex header evidence test-rust test-octave test-slow
 
 all: library                    ## build the library, and the Octave gateway where Octave is installed
 	@if command -v mkoctfile >/dev/null 2>&1; then $(MAKE) --no-print-directory mex; fi
@@ -37,6 +37,9 @@ test: test-rust test-octave     ## run every test of every language
 test-rust: library
 	@packaging/ensure.sh test
 	MFMA_TEST_CASES=$${MFMA_TEST_CASES:-1400000} $(CARGO) test --release --features cli
+
+test-slow: library              ## 10^8 dot products a row of every kernel against the reference: many hours
+	MFMA_TEST_CASES=$${MFMA_TEST_CASES:-1e8} $(CARGO) test --release --test kernels -- --nocapture
 
 test-octave: mex
 	$(OCTAVE_RUN) octave/run_tests.m

@@ -9,11 +9,12 @@
 mod generators;
 
 use generators::{ALL, Operands, Rng, draw, number_from_env};
-use mfma::gemm::{DotBatch, Storage, View, run_dots};
+use mfma::gemm::{Call, DotBatch, Operand, Starts, Storage, View, run_dots};
 use mfma::kernel::{Level, force_level};
 use mfma::model::catalogue;
 use mfma::reference::dot_raw;
-use mfma::{Format, Model};
+use mfma::threads::Workers;
+use mfma::{Arch, Format, Model};
 
 /// Encodings in the storage of their format.
 fn packed(format: Format, bits: &[u64]) -> Vec<u8> {
@@ -159,4 +160,86 @@ fn long_products_and_none() {
         let drawn = Cases::new(&operands);
         assert_eq!(drawn.computed(&model), drawn.expected(&model));
     }
+}
+
+/// A batch of 1 x 1 products of numbers, which are rounded on the way, against the same products one by one.
+#[test]
+fn batches_of_one_by_one_products_equal_single_products() {
+    use Format::*;
+    let unit = |arch, input, output| Model::new(arch, input, input, output).unwrap();
+    let models = [
+        unit(Arch::Cdna1, Fp16, Fp32),
+        unit(Arch::Cdna2, Bf16, Fp32),
+        unit(Arch::Cdna2, Fp32, Fp32),
+        unit(Arch::Cdna2, Fp64, Fp64),
+        unit(Arch::Cdna3, E4m3Fnuz, Fp32),
+        unit(Arch::Volta, Fp16, Fp16),
+        unit(Arch::Ampere, Tf32, Fp32),
+        unit(Arch::Ampere, Bf16, Fp16),
+        unit(Arch::Hopper, Fp64, Fp64),
+    ];
+    let mut rng = Rng::new(number_from_env("MFMA_TEST_SEED", 1));
+    // Room between neighbours in every operand.
+    let (count, k, gap) = (77, 19, 3);
+    for model in models {
+        let mut numbers = |count: usize| -> Vec<f64> {
+            (0..count)
+                .map(|_| match rng.below(40) {
+                    0 => f64::INFINITY,
+                    1 => f64::NAN,
+                    _ => rng.normal() * 2f64.powi(rng.range(-20, 12)),
+                })
+                .collect()
+        };
+        let (a, b) = (numbers(count * (k + gap)), numbers(count * (k + gap)));
+        let c = numbers(count * gap);
+        for beta in [0.0, 0.7] {
+            let call = |first: usize, batch: usize, d: &mut [f64]| {
+                let operand = |name, data: *const f64, format, stride: usize, ld: usize| Operand {
+                    name,
+                    storage: Storage::F64,
+                    format,
+                    rows_contiguous: false,
+                    ld: ld as i64,
+                    starts: Starts::Strided {
+                        first: data.wrapping_add(first * stride).cast_mut().cast(),
+                        stride: stride as i64,
+                    },
+                };
+                let call = Call {
+                    model,
+                    m: 1,
+                    n: 1,
+                    k: k as i64,
+                    batch: batch as i64,
+                    alpha: -1.3,
+                    a: operand("A", a.as_ptr(), model.a(), k + gap, 1),
+                    b: operand("B", b.as_ptr(), model.b(), k + gap, k),
+                    beta,
+                    c: Some(operand("C", c.as_ptr(), model.output(), gap, 1)),
+                    d: operand("D", d.as_mut_ptr(), model.output(), gap, 1),
+                    workers: Workers::new(0),
+                    progress: None,
+                };
+                // SAFETY: the operands lie in the vectors.
+                unsafe { call.run() }.unwrap();
+            };
+            let (mut together, mut alone) = (vec![0.0; count * gap], vec![0.0; count * gap]);
+            for level in Level::ALL.into_iter().filter(|level| level.available()) {
+                assert!(force_level(Some(level)));
+                call(0, count, &mut together);
+                for i in 0..count {
+                    call(i, 1, &mut alone);
+                }
+                let bits = |x: &[f64]| -> Vec<u64> { x.iter().map(|x| x.to_bits()).collect() };
+                assert_eq!(
+                    bits(&together),
+                    bits(&alone),
+                    "{model:?} on {}",
+                    level.name()
+                );
+            }
+        }
+    }
+    force_level(None);
 }

@@ -175,7 +175,8 @@ type SgemmFunction = unsafe extern "C" fn(
 pub struct Sgemm {
     function: Option<SgemmFunction>,
     name: String,
-    data: Vec<f32>,
+    a: Vec<f32>,
+    b: Vec<f32>,
     result: Vec<f32>,
 }
 
@@ -190,7 +191,8 @@ impl Sgemm {
         let mut sgemm = Sgemm {
             function: None,
             name: "no OpenBLAS here (Debian: libopenblas0-pthread)".into(),
-            data: Vec::new(),
+            a: Vec::new(),
+            b: Vec::new(),
             result: Vec::new(),
         };
         // SAFETY: the library is trusted to be OpenBLAS; names and types are those of its headers.
@@ -225,18 +227,17 @@ impl Sgemm {
         let Some(function) = self.function else {
             return f64::NAN;
         };
-        if self.data.len() < size * size {
-            self.data = fill(Format::Fp16, Data::Normal, size * size, 4);
+        if self.a.len() < size * size {
+            self.a = fill(Format::Fp16, Data::Normal, size * size, 4);
+            self.b = fill(Format::Fp16, Data::Normal, size * size, 5);
             self.result = vec![0.0; size * size];
         }
         let n = size as c_int;
         let start = cpu_seconds();
         // SAFETY: three size x size matrices; 102 is column-major, 111 not transposed.
         unsafe {
-            let (data, result) = (self.data.as_ptr(), self.result.as_mut_ptr());
-            function(
-                102, 111, 111, n, n, n, 1.0, data, n, data, n, 0.0, result, n,
-            );
+            let (a, b, result) = (self.a.as_ptr(), self.b.as_ptr(), self.result.as_mut_ptr());
+            function(102, 111, 111, n, n, n, 1.0, a, n, b, n, 0.0, result, n);
         }
         cpu_seconds() - start
     }

@@ -1,11 +1,12 @@
-//! Independent dot products on raw encodings.
+//! Independent dot products, on raw encodings or on numbers that are rounded.
 //!
 //! Cases are the lanes of two strips ([`Source::load`]) and of a vector kernel ([`DotKernel`]), [`LANES`] at a time; units
 //! without one go to the reference, case by case. Nothing is allocated for a case: a task has two strips of at most
 //! [`STRIP_K`] elements of K, whatever `count` and `k`.
 
-use super::control::Control;
+use super::control::{Control, Progress};
 use super::problem::{Storage, View};
+use super::results::quiet_all;
 use crate::error::Error;
 use crate::format::{Format, Overflow, Rounding, recode};
 use crate::kernel::{DotKernel, FpMode, FpModeGuard, Part, Source, StripBuffer, dots_for, level};
@@ -13,8 +14,7 @@ use crate::model::Model;
 use crate::reference::{Operand, dot, dot_of};
 use crate::threads::Workers;
 
-/// `count` dot products of length k: case i reads a(i, 0..k), b(i, 0..k) and c(i, 0) and writes d(i, 0). All views are
-/// raw, and d may be c.
+/// `count` dot products of length k: case i reads a(i, 0..k), b(i, 0..k) and c(i, 0) and writes d(i, 0). d may be c.
 #[derive(Clone, Copy, Debug)]
 pub struct DotBatch {
     /// The unit.
@@ -43,13 +43,44 @@ const PRODUCTS_PER_TASK: usize = 1 << 16;
 const FAST_PRODUCT: f64 = 1.5;
 const REFERENCE_PRODUCT: f64 = 50.0;
 
-/// Computes all cases on the library's threads.
+/// What multiplies the numbers of a and c before they are rounded; raw ones need 1. With `beta` 0, c is not read.
+#[derive(Clone, Copy)]
+pub(super) struct Factors {
+    pub alpha: f64,
+    pub beta: f64,
+}
+
+/// Computes all cases of raw views on the library's threads.
 pub fn run_dots(batch: &DotBatch) -> Result<(), Error> {
+    debug_assert_eq!(batch.a.storage(), Storage::Raw);
+    let factors = Factors {
+        alpha: 1.0,
+        beta: 1.0,
+    };
+    run_scaled(batch, factors, Workers::new(0), None)
+}
+
+/// Can [`run_scaled`] compute a unit's dot products of numbers? c must be rounded to the output format, and NaNs must not
+/// tell where they came from.
+pub(super) fn takes(model: &Model, c: Option<Storage>) -> bool {
+    let rounded = match c {
+        None | Some(Storage::Raw) => true,
+        Some(_) => model.addend_format().0 == model.output(),
+    };
+    rounded && !model.params().propagates_nans(model.output())
+}
+
+/// Computes all cases on `workers`, telling `progress` how far it is.
+pub(super) fn run_scaled<'a>(
+    batch: &DotBatch,
+    factors: Factors,
+    workers: Workers,
+    progress: Option<&'a mut Progress<'a>>,
+) -> Result<(), Error> {
     let _mode = FpModeGuard::enter(FpMode::Nearest);
     let DotBatch {
         model, count, k, ..
     } = *batch;
-    debug_assert_eq!(batch.a.storage(), Storage::Raw);
     if count == 0 {
         return Ok(());
     }
@@ -64,48 +95,83 @@ pub fn run_dots(batch: &DotBatch) -> Result<(), Error> {
     };
     let cases = (PRODUCTS_PER_TASK / (k + 1)).clamp(1, count);
     let cases = cases.next_multiple_of(LANES);
-    let control = Control::new(
-        Workers::new(0).for_work(count as f64 * (k as f64 + 1.0) * cost),
+    let mut control = Control::new(
+        workers.for_work(count as f64 * (k as f64 + 1.0) * cost),
         count as u64,
     );
-    let fast = kernel.as_deref().map(|kernel| Fast::new(batch, kernel));
+    if let Some(progress) = progress {
+        control = control.watched(progress);
+    }
+    let fast = kernel
+        .as_deref()
+        .map(|kernel| Fast::new(batch, factors, kernel));
     control.for_each(count.div_ceil(cases), |task| {
+        if control.cancelled() {
+            return;
+        }
         let first = task * cases;
         let last = count.min(first + cases);
         match &fast {
             Some(fast) => fast.run(first, last),
             None => {
                 for i in first..last {
-                    by_reference(batch, i);
+                    by_reference(batch, factors, i);
                 }
             }
         }
+        control.add((last - first) as u64);
     });
-    Ok(())
+    control.check()
 }
 
 /// One case by the reference.
-fn by_reference(batch: &DotBatch, i: usize) {
+fn by_reference(batch: &DotBatch, factors: Factors, i: usize) {
     let model = &batch.model;
-    let raw = |view: View, j, format| {
-        // SAFETY: (i, j) lies in the view.
-        unsafe { view.load(i, j, 1.0, format, Rounding::NearestEven) }
-    };
     let unit = model.unit();
-    let factor = |view, p, format| unit.factor(format, raw(view, p, format));
-    let pair = |p| (factor(batch.a, p, model.a()), factor(batch.b, p, model.b()));
-    let c = Operand::new(model.output(), raw(batch.c, 0, model.output()));
+    let element = |view: View, p, factor, format| {
+        let rounding = Model::input_rounding(format);
+        // SAFETY: (i, p) lies in the view.
+        unit.factor(format, unsafe { view.load(i, p, factor, format, rounding) })
+    };
+    let pair = |p| {
+        (
+            element(batch.a, p, factors.alpha, model.a()),
+            element(batch.b, p, 1.0, model.b()),
+        )
+    };
+    let c = Operand::new(model.output(), addend(batch, factors.beta, i));
     let d = dot_of(unit, batch.k, pair, c);
     // SAFETY: (i, 0) lies in d, and only this task writes it.
     unsafe { batch.d.store(i, 0, model.output(), d) };
+}
+
+/// Encoding of c(i, 0) times beta.
+fn addend(batch: &DotBatch, beta: f64, i: usize) -> u64 {
+    if beta == 0.0 {
+        return 0;
+    }
+    let (format, rounding) = addend_format(batch);
+    // SAFETY: (i, 0) lies in c.
+    unsafe { batch.c.load(i, 0, beta, format, rounding) }
+}
+
+/// What c is rounded to, and how; see [`takes`].
+fn addend_format(batch: &DotBatch) -> (Format, Rounding) {
+    match batch.c.storage() {
+        Storage::Raw => (batch.model.output(), Rounding::NearestEven),
+        _ => batch.model.addend_format(),
+    }
 }
 
 /// A batch that a kernel computes.
 struct Fast<'a> {
     batch: &'a DotBatch,
     kernel: &'a dyn DotKernel,
+    beta: f64,
     a: Source,
     b: Source,
+    /// c as a row.
+    c: Source,
     /// Format of c in a kernel: what the unit carries, or the output format.
     wide: Format,
     carry: Format,
@@ -116,12 +182,19 @@ struct Fast<'a> {
 struct Sums([u64; LANES]);
 
 impl<'a> Fast<'a> {
-    fn new(batch: &'a DotBatch, kernel: &'a dyn DotKernel) -> Fast<'a> {
+    fn new(batch: &'a DotBatch, factors: Factors, kernel: &'a dyn DotKernel) -> Fast<'a> {
         let model = &batch.model;
+        let (format, rounding) = addend_format(batch);
+        let c = Source::new(batch.c.transposed(), factors.beta, format, model.params());
         Fast {
             batch,
             kernel,
-            a: Source::new(batch.a, 1.0, model.a(), model.params()),
+            beta: factors.beta,
+            c: match rounding {
+                Rounding::TowardZero => c.cut_single(),
+                _ => c,
+            },
+            a: Source::new(batch.a, factors.alpha, model.a(), model.params()),
             b: Source::new(batch.b, 1.0, model.b(), model.params()),
             wide: if kernel.double() {
                 Format::Fp64
@@ -165,17 +238,21 @@ impl<'a> Fast<'a> {
 
     fn load(&self, first: usize, cases: usize, sums: &mut Sums) {
         let output = self.batch.model.output();
-        for lane in 0..cases {
-            // SAFETY: (i, 0) lies in c.
-            let bits = unsafe {
-                self.batch
-                    .c
-                    .load(first + lane, 0, 1.0, output, Rounding::NearestEven)
-            };
-            let bits = exactly(output, self.wide, bits);
-            match self.wide {
-                Format::Fp64 => sums.0[lane] = bits,
-                _ => sums.singles()[lane] = bits as u32,
+        match self.wide {
+            Format::Fp64 => {
+                for (lane, sum) in sums.0[..cases].iter_mut().enumerate() {
+                    let bits = addend(self.batch, self.beta, first + lane);
+                    *sum = exactly(output, Format::Fp64, bits);
+                }
+            }
+            _ if self.beta == 0.0 => sums.singles()[..cases].fill(0),
+            _ => {
+                let to = sums.singles().as_mut_ptr();
+                // SAFETY: the elements lie in c, and there is a sum for each.
+                unsafe {
+                    self.c.tile((0, first), (1, cases), to.cast(), cases);
+                    quiet_all(to, cases);
+                }
             }
         }
     }
@@ -183,6 +260,7 @@ impl<'a> Fast<'a> {
     fn store(&self, first: usize, cases: usize, sums: &Sums) {
         let model = &self.batch.model;
         let output = model.output();
+        let doubles = self.batch.d.storage() == Storage::F64;
         for lane in 0..cases {
             let (bits, nan) = match self.wide {
                 Format::Fp64 => (sums.0[lane], f64::from_bits(sums.0[lane]).is_nan()),
@@ -191,6 +269,12 @@ impl<'a> Fast<'a> {
                     (u64::from(bits), f32::from_bits(bits).is_nan())
                 }
             };
+            if doubles && !nan && self.carry == output && self.wide == Format::Fp32 {
+                let to = self.batch.d.address(first + lane, 0).cast::<f64>();
+                // SAFETY: (i, 0) lies in d, and only this task writes it.
+                unsafe { to.write_unaligned(f32::from_bits(bits as u32).into()) };
+                continue;
+            }
             let bits = if nan || self.carry != output {
                 // The unit's NaN, or its last rounding.
                 let c = Operand::new(self.carry, exactly(self.wide, self.carry, bits));

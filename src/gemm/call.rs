@@ -2,11 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::batch::{DotBatch, Factors, run_scaled, takes};
 use super::control::{Control, Progress};
 use super::engine;
 use super::layout::size;
 use super::operand::{Checked, Operand, check_apart, check_overlap};
-use super::problem::{Problem, Storage};
+use super::problem::{Problem, Storage, View};
 use crate::error::{Error, ErrorCode};
 use crate::format::Format;
 use crate::model::Model;
@@ -42,6 +43,10 @@ pub struct Call<'a> {
     pub progress: Option<&'a mut Progress<'a>>,
 }
 
+/// 1 x 1 products that are computed side by side, as dot products, if there are so many.
+const DOTS_AT_LEAST: usize = 8;
+/// And if they are not so long that the callback would have to wait.
+const DOTS_K: usize = 4096;
 /// Products below this many multiply-adds share a task.
 const PRODUCTS_PER_TASK: u128 = 1 << 17;
 
@@ -91,6 +96,34 @@ impl Call<'_> {
         };
         if count == 0 || m == 0 || n == 0 {
             return Ok(());
+        }
+        if m == 1 && n == 1 && count >= DOTS_AT_LEAST && k <= DOTS_K {
+            let lines = (
+                a.lines(View::col_stride),
+                b.lines(View::row_stride),
+                c.as_ref()
+                    .map_or(d.lines(View::row_stride), |c| c.lines(View::row_stride)),
+                d.lines(View::row_stride),
+            );
+            if let (Some(a), Some(b), Some(addend), Some(d)) = lines
+                && takes(&self.model, c.as_ref().map(|_| addend.storage()))
+            {
+                let batch = DotBatch {
+                    model: self.model,
+                    count,
+                    k,
+                    a,
+                    b,
+                    c: addend,
+                    d,
+                };
+                let beta = if c.is_some() { self.beta } else { 0.0 };
+                let factors = Factors {
+                    alpha: self.alpha,
+                    beta,
+                };
+                return run_scaled(&batch, factors, self.workers, self.progress);
+            }
         }
         run_batch(count, &problem, self.workers, self.progress)
     }

@@ -19,8 +19,10 @@ const CACHED_A_BYTES: usize = 192 << 10;
 const BLOCK_BYTES: usize = 192 << 10;
 /// Blocks of D that each thread should find, so that all end at about the same time.
 const BLOCKS_A_THREAD: usize = 10;
+/// Elements of K that a task packs.
+pub const PACKED_K: usize = 128;
 /// Elements of K that are converted at a time.
-pub const STRIP_K: usize = 128;
+pub const STRIP_K: usize = 32;
 
 /// How a product is cut up.
 #[derive(Clone, Copy)]

@@ -12,7 +12,7 @@
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::control::Control;
-use super::cuts::{Cuts, Places, STRIP_K, part};
+use super::cuts::{Cuts, PACKED_K, Places, STRIP_K, part};
 use super::problem::{Problem, View};
 use super::results::Results;
 use super::workspace::Workspace;
@@ -209,8 +209,9 @@ impl<'a, 'b> Run<'a, 'b> {
     /// Packs the region's panels of A, and of B if `with_b`.
     fn pack(&self, region: Region, with_b: bool) {
         let Shape { mr, nr, block, .. } = self.shape;
-        // Strips end where KC does.
-        let strip = part(self.cuts.kc, STRIP_K / block, 1);
+        // Tasks end where KC does.
+        let strip = part(self.cuts.kc, PACKED_K / block, 1);
+        let short = (STRIP_K / block).max(1);
         let strips_a_kc = self.cuts.kc.div_ceil(strip);
         let strips = region.blocks.div_ceil(self.cuts.kc) * strips_a_kc;
         let (group_a, group_b) = (PACKED_TOGETHER.div_ceil(mr), PACKED_TOGETHER.div_ceil(nr));
@@ -226,9 +227,7 @@ impl<'a, 'b> Run<'a, 'b> {
             if first >= end {
                 return;
             }
-            let count = strip.min(end - first);
-            let k_first = (region.block + first) * block;
-            let k = (count * block).min(self.problem.k - k_first);
+            let end = end.min(first + strip);
             let is_a = task < tasks_a;
             let (panels, lanes, start, rows) = match is_a {
                 true => {
@@ -252,18 +251,24 @@ impl<'a, 'b> Run<'a, 'b> {
             };
             let _mode = FpModeGuard::enter(FpMode::Nearest);
             let (own, _mine) = self.own_place();
-            for panel in panels {
-                let part = Part {
-                    first: start + panel * lanes,
-                    rows: lanes.min(rows - panel * lanes),
-                    lanes,
-                    k_first,
-                    k,
-                    k_padded: count * block,
-                };
-                // SAFETY: the part lies within the checked operands; each task has blocks of its own in the panels; the
-                // kernel is one for this machine.
-                unsafe { self.pack_strip(is_a, part, self.panel(region, is_a, panel, first), own) }
+            // Neighbouring panels in turn, as they share cache lines of the operand.
+            for first in (first..end).step_by(short) {
+                let k_padded = short.min(end - first) * block;
+                let k_first = (region.block + first) * block;
+                for panel in panels.clone() {
+                    let part = Part {
+                        first: start + panel * lanes,
+                        rows: lanes.min(rows - panel * lanes),
+                        lanes,
+                        k_first,
+                        k: k_padded.min(self.problem.k - k_first),
+                        k_padded,
+                    };
+                    let to = self.panel(region, is_a, panel, first);
+                    // SAFETY: the part lies within the checked operands; each task has blocks of its own in the panels; the
+                    // kernel is one for this machine.
+                    unsafe { self.pack_strip(is_a, part, to, own) }
+                }
             }
         });
     }

@@ -197,6 +197,16 @@ impl Checked {
             && self.rows_contiguous() == other.rows_contiguous()
     }
 
+    /// The rows or columns that the products' single row (column) is in each, as a matrix of one line a product; `None` for
+    /// a list of matrices.
+    pub(super) fn lines(&self, stride_within: impl Fn(&View) -> isize) -> Option<View> {
+        if !self.list.is_empty() {
+            return None;
+        }
+        let within = stride_within(&self.view);
+        Some(self.view.with_strides(self.stride as isize, within))
+    }
+
     fn rows_contiguous(&self) -> bool {
         self.view.row_stride() != 1
     }

@@ -67,6 +67,15 @@ impl View {
         }
     }
 
+    /// The same elements as another matrix; they must be among those promised to `new`.
+    pub(super) fn with_strides(self, row_stride: isize, col_stride: isize) -> View {
+        View {
+            row_stride,
+            col_stride,
+            ..self
+        }
+    }
+
     /// The matrix whose element (0, 0) is this one's (i, j).
     pub fn at(self, i: usize, j: usize) -> View {
         View {

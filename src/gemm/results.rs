@@ -284,7 +284,7 @@ fn exactly_half(x: f32) -> u16 {
 }
 
 /// Encodings of binary32 and binary64.
-trait Encoding: Copy {
+pub(super) trait Encoding: Copy {
     /// A NaN with its first fraction bit set, so that no kernel turns it into an infinity; other numbers as they are.
     fn quiet(self) -> Self;
 }
@@ -303,9 +303,11 @@ macro_rules! encodings {
 
 encodings!(u32: 0x7f80_0000, 1 << 22; u64: 0x7ff << 52, 1 << 51);
 
+/// Quiets NaNs, see [`Encoding::quiet`].
+///
 /// # Safety
 /// The encodings must exist.
-unsafe fn quiet_all<T: Encoding>(bits: *mut T, count: usize) {
+pub(super) unsafe fn quiet_all<T: Encoding>(bits: *mut T, count: usize) {
     // SAFETY: promised by the caller, and nobody else touches them.
     for bits in unsafe { std::slice::from_raw_parts_mut(bits, count) } {
         *bits = bits.quiet();

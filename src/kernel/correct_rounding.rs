@@ -17,7 +17,7 @@
 //!    chain of multiply-adds rounds each product to a multiple of 2^-8, and a second multiply-add finds what was cut, a
 //!    multiple of 2^-48 no larger than 2^-9; up to four of either add up exactly (products lie below 2^32). bfloat16:
 //!    two-sum. Let now P = u + l with u = RN(P), and c + u = s + t by two-sum. The result is s + (t + l) rounded
-//!    to odd: see [`add_pair`]. Infinities and NaNs spoil all this, but not the plain sum of all terms, which is
+//!    to odd: see [`add_pair`]. Infinite or NaN products spoil all this, but not the plain sum of all terms, which is
 //!    finite in binary64 if and only if all terms are; where it is not it is the result.
 //!
 //! A sum of zero is +0 whatever its terms: sums start from +0 instead of from their first product. A nonzero sum that
@@ -296,6 +296,7 @@ struct TileJob<'a, L, const N: usize, const HALF: bool, const R: usize> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     ProductsExact,
+    Finite,
     Anything,
 }
 
@@ -333,8 +334,11 @@ impl<L: Doubles, const N: usize, const HALF: bool, const R: usize> Job
                 if at > first {
                     kernel.chain(tile, first, at - first);
                 } else if fresh {
-                    let way = if products.add_exactly(kernel.is_finite(tile, at)) {
+                    let finite = kernel.is_finite(tile, at);
+                    let way = if products.add_exactly(finite) {
                         Way::ProductsExact
+                    } else if finite {
+                        Way::Finite
                     } else {
                         Way::Anything
                     };
@@ -400,25 +404,30 @@ impl<L: Doubles, const N: usize, const HALF: bool, const R: usize> Exact<L, N, H
             for at in first..first + segments {
                 let (mut a, mut b) = (Self::a(tile, at), Self::b(tile, at));
                 for _ in 0..Self::bounds(tile, at)[0].blocks {
-                    for _ in 0..N {
-                        let mut columns = [L::splat_d(0.0); VECTORS];
-                        for (v, column) in columns.iter_mut().enumerate() {
-                            *column = L::load_d(b.add(v * L::WIDTH));
-                        }
-                        for (i, row) in sums.iter_mut().enumerate() {
-                            let x = L::splat_d(*a.add(i));
-                            for (sum, column) in row.iter_mut().zip(columns) {
-                                *sum = L::mul_add_d(x, column, *sum);
+                    // Half of the rows at a time: while the sums of one half are rounded, the other half's grow. Columns are
+                    // loaded again for the other half, as both halves' would push sums out of the registers.
+                    for half in 0..2 {
+                        let rows = half * (R / 2)..(half + 1) * (R / 2);
+                        for p in 0..N {
+                            let mut columns = [L::splat_d(0.0); VECTORS];
+                            for (v, column) in columns.iter_mut().enumerate() {
+                                *column = L::load_d(b.add(p * Self::NR + v * L::WIDTH));
+                            }
+                            for i in rows.clone() {
+                                let x = L::splat_d(*a.add(p * R + i));
+                                for (sum, column) in sums[i].iter_mut().zip(columns) {
+                                    *sum = L::mul_add_d(x, column, *sum);
+                                }
                             }
                         }
-                        a = a.add(R);
-                        b = b.add(Self::NR);
-                    }
-                    for row in &mut sums {
-                        for sum in row {
-                            *sum = L::to_24_bits(*sum);
+                        for row in &mut sums[rows] {
+                            for sum in row {
+                                *sum = L::settle(L::to_24_bits(*sum));
+                            }
                         }
                     }
+                    a = a.add(N * R);
+                    b = b.add(N * Self::NR);
                 }
             }
             for (i, row) in sums.iter().enumerate() {
@@ -450,6 +459,7 @@ impl<L: Doubles, const N: usize, const HALF: bool, const R: usize> Exact<L, N, H
                         let c = tile.c.cast::<f32>().add(i * Self::NR + v * L::WIDTH);
                         let sum = match way {
                             Way::ProductsExact => add_exact::<L, N>(L::widen(c), factors, columns),
+                            Way::Finite => add_finite::<L, N, HALF>(L::widen(c), factors, columns),
                             Way::Anything => {
                                 add_anything::<L, N, HALF>(L::widen(c), factors, columns)
                             }
@@ -495,12 +505,25 @@ pub(super) unsafe fn add_anything<L: Doubles, const N: usize, const HALF: bool>(
         for (a, b) in a.into_iter().zip(b) {
             plain = L::mul_add_d(a, b, plain);
         }
+        L::special_or(plain, add_finite::<L, N, HALF>(c, a, b))
+    }
+}
+
+/// The same for finite products. An infinite or NaN c stays.
+#[inline(always)]
+unsafe fn add_finite<L: Doubles, const N: usize, const HALF: bool>(
+    c: L::D,
+    a: [L::D; N],
+    b: [L::D; N],
+) -> L::D {
+    // SAFETY: the caller is compiled for the level.
+    unsafe {
         let (sum, rest) = if HALF {
             sum_of_halves::<L, N>(a, b)
         } else {
             sum_of_two::<L, N>(a, b)
         };
-        L::special_or(plain, add_pair::<L>(c, sum, rest))
+        add_pair::<L>(c, sum, rest)
     }
 }
 
@@ -553,8 +576,9 @@ unsafe fn sum_of_two<L: Doubles, const N: usize>(a: [L::D; N], b: [L::D; N]) -> 
 unsafe fn add_pair<L: Doubles>(c: L::D, high: L::D, low: L::D) -> L::D {
     // SAFETY: the caller is compiled for the level.
     unsafe {
-        let (sum, error) = two_sum::<L>(c, high);
-        let (sum, rest) = fast_two_sum::<L>(sum, L::add_d(error, low));
-        L::to_odd(sum, rest)
+        let (first, error) = two_sum::<L>(c, high);
+        let (sum, rest) = fast_two_sum::<L>(first, L::add_d(error, low));
+        // Errors of an infinite sum are NaN.
+        L::special_or(first, L::to_odd(sum, rest))
     }
 }

@@ -52,6 +52,11 @@ pub trait Doubles: Lanes {
     unsafe fn to_odd(x: Self::D, error: Self::D) -> Self::D;
     /// `x` where it is infinite or NaN, else `y`.
     unsafe fn special_or(x: Self::D, y: Self::D) -> Self::D;
+    /// x, which the compiler then computes here and not later, and before it loads what follows.
+    #[inline(always)]
+    unsafe fn settle(x: Self::D) -> Self::D {
+        x
+    }
 }
 
 /// x + y = sum + error, for any x and y.
@@ -230,11 +235,27 @@ array_doubles!(
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
+    use std::arch::asm;
     use std::arch::x86_64::*;
 
     use super::super::avx2::Avx2;
     use super::super::avx512::Avx512;
     use super::{Doubles, EXPONENT, TO_24_BITS};
+
+    macro_rules! settled {
+        ($name:ident, $vector:ty, $register:ident, $feature:literal) => {
+            #[inline]
+            #[target_feature(enable = $feature)]
+            unsafe fn $name(mut x: $vector) -> $vector {
+                // SAFETY: no instruction. It counts as one that may write memory.
+                unsafe { asm!("/* {0} */", inout($register) x, options(nostack, preserves_flags)) };
+                x
+            }
+        };
+    }
+
+    settled!(settled_256, __m256d, ymm_reg, "avx");
+    settled!(settled_512, __m512d, zmm_reg, "avx512f");
 
     // SAFETY (of every block here): the machine has AVX2 and FMA, and pointers are good for as many numbers as the
     // callers of `Doubles` promise.
@@ -319,6 +340,10 @@ mod x86 {
                 let finite = _mm256_cmp_pd::<_CMP_LT_OQ>(magnitude, _mm256_set1_pd(f64::INFINITY));
                 _mm256_blendv_pd(x, y, finite)
             }
+        }
+        #[inline(always)]
+        unsafe fn settle(x: __m256d) -> __m256d {
+            unsafe { settled_256(x) }
         }
     }
 
@@ -405,6 +430,10 @@ mod x86 {
                 let finite = _mm512_cmp_pd_mask::<_CMP_LT_OQ>(_mm512_abs_pd(x), infinity);
                 _mm512_mask_mov_pd(x, finite, y)
             }
+        }
+        #[inline(always)]
+        unsafe fn settle(x: __m512d) -> __m512d {
+            unsafe { settled_512(x) }
         }
     }
 }

@@ -135,14 +135,12 @@ pub unsafe fn fill<T: Copy, U: Copy>(
         to_pitch,
         ..
     } = lines;
-    // So many lines from here on is far enough for memory to answer until their turn comes.
-    let ahead = (FAR / (count * size_of::<T>()).max(1)).max(2);
+    // So many lines from here on is far enough for memory to answer until their turn comes; behind the last, too, where the
+    // next strip is likely to be.
+    let ahead = (FAR / (count * size_of::<T>()).max(1)).max(2) as isize;
     for line in 0..lines.lines {
         let from = address.wrapping_offset(line as isize * pitch);
-        let next = match line + ahead < lines.lines {
-            true => from.wrapping_offset(ahead as isize * pitch),
-            false => from,
-        };
+        let next = from.wrapping_offset(ahead * pitch);
         // SAFETY: promised by the caller; reads are unaligned.
         unsafe {
             let to = to.add(line * to_pitch);
@@ -168,7 +166,7 @@ pub unsafe fn fill<T: Copy, U: Copy>(
 }
 
 /// Bytes to read ahead.
-const FAR: usize = 1024;
+const FAR: usize = 2048;
 
 /// Asks for memory that will soon be read; any address is fine.
 #[inline(always)]
