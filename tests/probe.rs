@@ -3,6 +3,9 @@
 
 mod common;
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use common::Random;
 use mfma::format::Rounding;
 use mfma::model::{Conventions, Interleave, Scheme, capabilities};
@@ -124,11 +127,32 @@ fn check(
     Ok(())
 }
 
+/// Calls `work` with 0 to `count` - 1, on all processors.
+fn on_all_processors(count: usize, work: impl Fn(usize) + Sync) {
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(count) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    if index >= count {
+                        break;
+                    }
+                    work(index);
+                }
+            });
+        }
+    });
+}
+
 #[test]
-#[ignore = "takes minutes; run with --ignored"]
 fn every_row_of_the_catalogue_is_rediscovered() {
-    let mut failures = Vec::new();
-    for capability in capabilities() {
+    let failures = Mutex::new(Vec::new());
+    let fail = |why: String| failures.lock().unwrap().push(why);
+    let capabilities: Vec<_> = capabilities().collect();
+    on_all_processors(capabilities.len(), |index| {
+        let capability = &capabilities[index];
         let row = capability.row;
         let (a, b) = (capability.a, capability.b);
         let model = Model::from_params(row.params, a, b, row.output).unwrap();
@@ -145,17 +169,20 @@ fn every_row_of_the_catalogue_is_rediscovered() {
                 .map(|entry| entry.feature.name())
                 .collect::<Vec<_>>()
         );
-        failures.extend(check(&name, &model, &found, 100, 1).err());
+        if let Err(why) = check(&name, &model, &found, 100, 1) {
+            fail(why);
+        }
         if !found
             .rows
             .iter()
             .any(|consistent| std::ptr::eq(*consistent, row))
         {
-            failures.push(format!(
+            fail(format!(
                 "{name}: its own row is not among the consistent ones"
             ));
         }
-    }
+    });
+    let failures = failures.into_inner().unwrap();
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
@@ -246,20 +273,12 @@ fn random_unit(rng: &mut Random) -> Model {
 
 /// Custom units: nothing that the probe says for certain may be wrong, and what it says must reproduce the unit. A unit
 /// that it cannot fit it must report as such, and of those there may be few.
-#[test]
-#[ignore = "takes minutes; run with --ignored"]
-fn custom_units_are_found_or_said_not_to_be_identifiable() {
+fn check_custom_units(first: u64, count: u64) {
     let seed = common::seed();
-    let number =
-        |name: &str, usual: u64| std::env::var(name).map_or(usual, |text| text.parse().unwrap());
-    let count = number(
-        "MFMA_PROBE_UNITS",
-        if cfg!(debug_assertions) { 10 } else { 200 },
-    );
-    let first = number("MFMA_PROBE_FIRST", 0);
-    let mut failures = Vec::new();
-    let mut unexplained = Vec::new();
-    for unit in first..first + count {
+    let failures = Mutex::new(Vec::new());
+    let unexplained = Mutex::new(Vec::new());
+    on_all_processors(count as usize, |index| {
+        let unit = first + index as u64;
         let mut rng = Random::new(seed.wrapping_add(unit));
         let model = random_unit(&mut rng);
         let found = probe(formats_of(&model), &Options::default(), ask(&model)).unwrap();
@@ -271,16 +290,21 @@ fn custom_units_are_found_or_said_not_to_be_identifiable() {
         );
         if found.mismatches > 0 {
             eprintln!(
-                "{name}: {} answers not explained, {:?}",
+                "{name}: {} answers not explained, {:?}\nnearest: {:?}",
                 found.mismatches,
-                model.params()
+                model.params(),
+                found.params
             );
-            unexplained.push(name);
+            unexplained.lock().unwrap().push(name);
         } else if let Err(why) = check(&name, &model, &found, 100, unit) {
             eprintln!("FAILED {why}");
-            failures.push(why);
+            failures.lock().unwrap().push(why);
         }
-    }
+    });
+    let (failures, unexplained) = (
+        failures.into_inner().unwrap(),
+        unexplained.into_inner().unwrap(),
+    );
     eprintln!("{} of {count} units not explained", unexplained.len());
     assert!(
         failures.is_empty(),
@@ -288,11 +312,19 @@ fn custom_units_are_found_or_said_not_to_be_identifiable() {
         failures.len(),
         failures.join("\n\n")
     );
-    let most = count.div_ceil(8);
     assert!(
-        unexplained.len() as u64 <= most,
+        unexplained.len() as u64 <= count.div_ceil(8),
         "not explained: {unexplained:?}"
     );
+}
+
+#[test]
+#[ignore = "takes minutes; run with --ignored, MFMA_PROBE_UNITS units from MFMA_PROBE_FIRST on"]
+fn custom_units_are_found_or_said_not_to_be_identifiable() {
+    let number =
+        |name: &str, usual: u64| std::env::var(name).map_or(usual, |text| text.parse().unwrap());
+    let count = number("MFMA_PROBE_UNITS", 200);
+    check_custom_units(number("MFMA_PROBE_FIRST", 0), count);
 }
 
 /// Table 3 as the paper prints it, its TeX written plainly.

@@ -36,7 +36,7 @@ pub struct Evidence {
 }
 
 /// Results that one probing computes at most while it fits; a second or a few.
-const EFFORT: u64 = 8_000_000;
+const EFFORT: u64 = 16_000_000;
 
 /// Are two results the same? NaNs need only have the same sign, since units disagree about the rest, except where they
 /// pass NaNs on (binary64).

@@ -59,6 +59,18 @@ const STEPS: &[Step] = &[
         &[Feature::Conventions, Feature::NanAfterCut],
         &[Family::Specials, Family::Tiny, Family::Subnormal],
     ),
+    (
+        &[Feature::Conventions, Feature::Rounding, Feature::Sticky],
+        &[Family::Blocks, Family::Dense, Family::Ties],
+    ),
+    (
+        &[
+            Feature::AlignmentBits,
+            Feature::Sticky,
+            Feature::DenormalProducts,
+        ],
+        &[Family::Products, Family::Denormal],
+    ),
     (&[Feature::Fma], &[Family::Blocks, Family::Dense]),
 ];
 

@@ -126,6 +126,58 @@ fn settle<B: BlackBox>(
     usual
 }
 
+/// Pairs of numbers of which only the sum or difference shows. Gives other parameters when an answer refutes these.
+fn moved_together<B: BlackBox>(
+    session: &mut Session<B>,
+    params: &Params,
+    unidentified: &mut Vec<Unidentified>,
+) -> Result<Option<Params>, Error> {
+    let formats = session.formats;
+    let numbers: Vec<Feature> = Feature::ALL
+        .into_iter()
+        .filter(|feature| {
+            feature.is_number()
+                && feature.applies(params, formats.inputs(), formats.output)
+                && feature.none() != Some(feature.get(params))
+        })
+        .collect();
+    for (i, &x) in numbers.iter().enumerate() {
+        for &y in &numbers[i + 1..] {
+            for (dx, dy) in [(1, 1), (-1, -1), (1, -1), (-1, 1)] {
+                let known = |feature| unidentified.iter().any(|e| e.feature == feature);
+                if known(x) && known(y) {
+                    break;
+                }
+                let values = [(x, x.get(params), dx), (y, y.get(params), dy)];
+                let moved = x.with(params, values[0].1 + dx);
+                let other = y.with(&moved, values[1].1 + dy);
+                if !valid(&other, &formats) {
+                    continue;
+                }
+                match try_other(session, params, &other)? {
+                    Apart::Refuted => continue,
+                    Apart::Wrong => return Ok(Some(wrong(session, params))),
+                    Apart::Same => {}
+                }
+                for (feature, value, d) in values {
+                    if unidentified.iter().any(|e| e.feature == feature) {
+                        continue;
+                    }
+                    let with = if feature == x { y } else { x };
+                    unidentified.push(Unidentified {
+                        feature,
+                        consistent: vec![(value.min(value + d), value.max(value + d))],
+                        reason: format!(
+                            "only together with {with}: when both change by one, the same results come out"
+                        ),
+                    });
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// Features that are certain only as long as an undecided one keeps its value: what remains of both together.
 fn add_joint<B: BlackBox>(session: &Session<B>, found: &mut Identified) {
     let formats = session.formats;
@@ -221,6 +273,9 @@ fn examine<B: BlackBox>(session: &mut Session<B>, params: &Params) -> Result<Out
                 reason,
             });
         }
+    }
+    if let Some(other) = moved_together(session, params, &mut unidentified)? {
+        return Ok(Outcome::Other(other));
     }
     let mut alternatives = Vec::new();
     let own = Structure::from_params(params);
@@ -527,7 +582,6 @@ fn reason<B: BlackBox>(
     }
 }
 
-/// The questions that were asked about.
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -225,55 +225,64 @@ impl<B: BlackBox> Session<B> {
 
     /// Fits every structure, the most promising first, until one gives every answer.
     fn search(&mut self, sizes: &[u32], known: Option<(Params, usize)>) -> (Params, usize) {
-        let mut ranked: Vec<(usize, Structure, Params)> = Vec::new();
+        // With every size that the unit may have: the wrong one hides a structure.
+        let mut ranked: Vec<((usize, usize), Structure, Params)> = Vec::new();
         let quick = Fit {
             cap: 50,
             ..self.fit()
         };
         for structure in Structure::ALL {
-            let Some(&start) = self.starts(structure, sizes).first() else {
-                continue;
-            };
-            let mut params = start;
-            for (features, families) in CORE_STEPS {
-                quick.improve(&mut params, features, families);
+            for start in self.starts(structure, sizes) {
+                let mut params = start;
+                for _ in 0..2 {
+                    for (features, families) in CORE_STEPS {
+                        quick.improve(&mut params, features, families);
+                    }
+                }
+                let count = |families: &[Family], cap: usize| {
+                    self.evidence
+                        .mismatches_among(&params, families, usize::MAX - 1, cap)
+                };
+                let left = (count(CORE, usize::MAX), count(&Family::ALL, 100));
+                ranked.push((left, structure, params));
             }
-            let left = self.evidence.mismatches(&params, CORE, usize::MAX - 1);
-            ranked.push((left, structure, params));
         }
-        ranked.sort_by_key(|entry| entry.0);
+        ranked.sort_by_key(|entry| (entry.0.0 + entry.0.1, entry.0));
         let core = self.evidence.of(CORE).count();
-        let near = ranked.iter().filter(|entry| entry.0 * 25 <= core);
-        self.near = near.map(|entry| (entry.1, entry.2)).collect();
+        let near = ranked.iter().filter(|entry| entry.0.0 * 12 <= core);
+        let mut kept: Vec<(Structure, Params)> = Vec::new();
+        for &(_, structure, params) in near {
+            if kept.iter().all(|entry| entry.0 != structure) {
+                kept.push((structure, params));
+            }
+        }
+        self.near = kept;
 
         let fit = self.fit();
         let all = self.evidence.len();
         let mut best = known;
-        let mut fitted = Vec::new();
-        'structures: for (_, structure, params) in ranked.into_iter().take(4) {
-            // The size that ranked the structure, then the other sizes that the unit may have.
-            let starts = self.starts(structure, sizes).into_iter();
-            let others = starts.filter(|start| start.fma != params.fma);
-            for start in std::iter::once(params).chain(others.map(|start| Params {
-                fma: start.fma,
-                ..params
-            })) {
-                let (mut params, mut left) = fit.fit(start, 4);
-                if left > 0 && left * 8 <= all {
-                    (params, left) = fit.polish(params, false);
-                }
-                if best.is_none_or(|(_, least)| left < least) {
-                    best = Some((params, left));
-                }
-                if left == 0 {
-                    break 'structures;
-                }
-                fitted.push((left, params));
+        let mut fitted: Vec<(usize, Params)> = Vec::new();
+        let mut tried: Vec<Params> = Vec::new();
+        for (_, _, params) in ranked {
+            if tried.len() >= 8 || tried.contains(&params) {
+                continue;
             }
+            tried.push(params);
+            let (mut params, mut left) = fit.fit(params, 4);
+            if left > 0 && left * 8 <= all {
+                (params, left) = fit.polish(params, false);
+            }
+            if best.is_none_or(|(_, least)| left < least) {
+                best = Some((params, left));
+            }
+            if left == 0 {
+                break;
+            }
+            fitted.push((left, params));
         }
         if best.is_none_or(|(_, left)| left > 0) {
             fitted.sort_by_key(|entry| entry.0);
-            for (_, params) in fitted.into_iter().take(2) {
+            for (_, params) in fitted.into_iter().take(3) {
                 let (params, left) = fit.polish(params, true);
                 if best.is_none_or(|(_, least)| left < least) {
                     best = Some((params, left));
@@ -323,6 +332,19 @@ const CORE_STEPS: &[(&[Feature], &[Family])] = &[
         &[Feature::AlignmentBits, Feature::Rounding, Feature::Sticky],
         &[Family::Products, Family::Cancel, Family::Ties],
     ),
+    // Conventions say in what format c goes from block to block.
+    (
+        &[Feature::Conventions, Feature::Rounding, Feature::Sticky],
+        &[Family::Blocks, Family::Dense, Family::Ties],
+    ),
+    (
+        &[
+            Feature::AlignmentBits,
+            Feature::Sticky,
+            Feature::DenormalProducts,
+        ],
+        &[Family::Products, Family::Denormal],
+    ),
     (
         &[Feature::AlignmentRounding, Feature::Rounding],
         &[Family::Below, Family::Products],
@@ -336,5 +358,8 @@ const CORE_STEPS: &[(&[Feature], &[Family])] = &[
         &[Family::Below],
     ),
     (&[Feature::LateSumBits], &[Family::Cancel, Family::Ties]),
+    (&[Feature::LateTotalBits], &[Family::Above, Family::Ties]),
+    (&[Feature::ZeroCExponent], &[Family::Products, Family::Tiny]),
+    (&[Feature::MinExponent], &[Family::Products, Family::Tiny]),
     (&[Feature::Fma], &[Family::Blocks]),
 ];
