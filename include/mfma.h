@@ -509,8 +509,9 @@ mfma_status mfma_dot_batch(const mfma_model *model, int64_t count, int64_t k, co
 // D = round(alpha*A) round(B) + round(beta*C) through the unit of `arch` whose inputs have `format` and whose results
 // are binary32. A is m x k, B k x n, C and D m x n, all column-major.
 //
-// alpha*A and beta*C are formed in binary64 and rounded once to the unit's formats. With beta == 0, C is not read and
-// may be NULL (then ldc may be anything). Matrices of which nothing is read or written (m, n or k is 0) may be NULL.
+// alpha*A and beta*C are formed in binary64 and rounded once to the unit's formats: A and B to nearest, ties to even
+// (tf32 toward zero); C toward zero, or to nearest where it is binary16 and the inputs are binary16 or 8-bit, as MATLAB
+// Tensor Core rounds it. With beta == 0, C is not read and may be NULL (then ldc may be anything). Matrices of which nothing is read or written (m, n or k is 0) may be NULL.
 // k == 0 gives D = round(beta*C). D may be C, with ldd == ldc; it must not overlap anything else. On failure D is
 // untouched.
 mfma_status mfma_gemm_f32(mfma_arch arch, mfma_format format, int64_t m, int64_t n, int64_t k, float alpha,

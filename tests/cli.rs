@@ -229,7 +229,11 @@ fn bound() {
 fn malformed_dumps() {
     let folder = scratch("malformed");
     let path = folder.join("H100_fp16_fp32.txt");
-    std::fs::write(&path, "1 a=3c00 b=3c00 c=0 d=3f800000\n1 a=3c00 b=3c\n").unwrap();
+    std::fs::write(
+        &path,
+        "1 a=3c00 b=3c00 c=00000000 d=3f800000\n1 a=3c00 b=3c00\n",
+    )
+    .unwrap();
     let path = path.to_str().unwrap();
     for arch in ["auto", "H100"] {
         let message = text(&["compare", path, "--arch", arch], 2);

@@ -32,7 +32,7 @@ fn command(words: &[&str]) -> String {
 fn run(words: &[&str], folder: &Path) -> Output {
     let libraries = library_folder();
     let command = command(words)
-        .replace("$PWD/target/release", libraries.to_str().unwrap())
+        .replace("$PWD/", "")
         .replace("target/release", libraries.to_str().unwrap())
         .replace("target/examples", folder.to_str().unwrap());
     succeed(

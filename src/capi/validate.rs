@@ -12,6 +12,7 @@ use super::sized::{self, Sized, read};
 use crate::Model;
 use crate::error::{Error, ErrorCode};
 use crate::format::Format;
+use crate::gemm::Matrix;
 use crate::threads::MAX_THREADS;
 use crate::validate::dump::{DumpCheck, check_dump};
 use crate::validate::{
@@ -469,10 +470,24 @@ pub unsafe extern "C" fn mfma_sample(
         {
             return Err(refuse("first + count", "too large", "below 2^63"));
         }
-        for (name, pointer, elements) in [("a", a, k), ("b", b, k), ("c", c, 1)] {
+        for (name, pointer, elements, format) in [
+            ("a", a, k, model.a()),
+            ("b", b, k, model.b()),
+            ("c", c, 1, model.output()),
+        ] {
             if count > 0 && elements > 0 && pointer.is_null() {
                 return Err(check::null(name));
             }
+            // Case i is column i; this refuses what would end beyond the address space.
+            let rows = elements as i64;
+            Matrix::new(
+                name,
+                pointer.addr(),
+                [rows, count as i64],
+                [if name == "c" { "c" } else { "k" }, "count"],
+                rows.max(1),
+                format.bytes(),
+            )?;
         }
         let sampling = Sampling {
             sampler,

@@ -228,7 +228,9 @@ impl<'a, T: Element> MatMut<'a, T> {
 
 /// D = round(alpha A) round(B) + round(beta C) through a unit.
 ///
-/// alpha A and beta C are formed in binary64 and rounded once to the unit's formats; raw elements are taken as they are
+/// alpha A and beta C are formed in binary64 and rounded once to the unit's formats: A and B to nearest, ties to even (tf32
+/// toward zero); C toward zero, or to nearest where it is binary16 and the inputs are binary16 or 8-bit, as MATLAB Tensor
+/// Core rounds it. Raw elements are taken as they are
 /// and need a factor of 1.
 ///
 /// ```

@@ -120,7 +120,7 @@ static void dumps(const char *path)
     CHECK(file != NULL);
     if (!file)
         return;
-    fprintf(file, "# two cases\n2 a=3c00,3c00 b=3c00,4000 c=00000000 d=40400000\n1 a=3c00 b=3c00 c=0 d=5\n");
+    fprintf(file, "# two cases\n2 a=3c00,3c00 b=3c00,4000 c=00000000 d=40400000\n1 a=3c00 b=3c00 c=00000000 d=00000005\n");
     fclose(file);
     report.size = sizeof report;
     args.keep = 1;
@@ -129,7 +129,7 @@ static void dumps(const char *path)
     EXPECT(mfma_compare_dump(&args, path, &report), MFMA_OK, "");
     CHECK(report.cases == 2 && report.mismatches == 1 && report.kept == 1 && index == 1 && got == 5);
     file = fopen(path, "w");
-    fprintf(file, "2 a=3c00 b=3c00,4000 c=0 d=0\n");
+    fprintf(file, "2 a=3c00 b=3c00,4000 c=00000000 d=00000000\n");
     fclose(file);
     EXPECT(mfma_compare_dump(&args, path, &report), MFMA_ERR_MALFORMED, ":1: a has 1 elements, but K is 2");
     remove(path);
@@ -182,6 +182,15 @@ static void refusals(void)
     EXPECT(mfma_sample(model, NULL, 0, 0, 0, -1, NULL, NULL, NULL), MFMA_OK, "");
     EXPECT(mfma_sample(model, NULL, 0, 0, 1, 0, NULL, NULL, &c), MFMA_OK, "");
     EXPECT(mfma_sample(model, NULL, 0, 0, 1, 2, NULL, NULL, &c), MFMA_ERR_NULL_POINTER, "a");
+    {
+        /* Sizes that no memory has: refused before anything is written. */
+        uint16_t a[4] = {0}, b[4] = {0};
+        EXPECT(mfma_sample(model, NULL, 0, 0, INT64_C(1) << 62, 16, a, b, &c), MFMA_ERR_INVALID_SIZE, "a");
+        EXPECT(mfma_sample(model, NULL, 0, 0, INT64_C(1) << 62, 1, a, b, &c), MFMA_ERR_INVALID_SIZE, "");
+        EXPECT(mfma_sample(model, NULL, 0, 0, INT64_C(1) << 60, -1, a, b, &c), MFMA_ERR_INVALID_SIZE, "");
+        EXPECT(mfma_sample(model, NULL, 0, 0, INT64_MAX, 65536, a, b, &c), MFMA_ERR_INVALID_SIZE, "");
+        CHECK(a[0] == 0 && b[3] == 0);
+    }
     EXPECT(mfma_sample(model, NULL, 0, 0, -1, 2, NULL, NULL, NULL), MFMA_ERR_INVALID_ARGUMENT, "count is -1");
     EXPECT(mfma_sample_length(NULL, &k), MFMA_ERR_NULL_POINTER, "model");
     EXPECT(mfma_sample_length(model, NULL), MFMA_ERR_NULL_POINTER, "k");

@@ -1,7 +1,7 @@
 //! `mfma validate`: random comparison of a model with its reference or with another unit.
 
 use clap::Args;
-use mfma::model::{Instruction, Reach, capabilities};
+use mfma::model::{Reach, capabilities};
 use mfma::validate::{Campaign, Mismatch, Report, Subject};
 use mfma::{Arch, Model};
 use serde_json::{Value, json};
@@ -80,15 +80,7 @@ impl Validate {
             for unit in capabilities().filter(|unit| unit.row.arch == arch) {
                 models.push(match unit.row.reach {
                     Reach::Formats => Model::new(arch, unit.a, unit.b, unit.row.output)?,
-                    // The row's instruction has one pair of formats; the others compute alike.
-                    Reach::Instruction => {
-                        let named = Instruction::find(unit.row.instruction, arch)?.model();
-                        if (named.a(), named.b()) == (unit.a, unit.b) {
-                            named
-                        } else {
-                            Model::from_params(*named.params(), unit.a, unit.b, unit.row.output)?
-                        }
-                    }
+                    Reach::Instruction => Model::from_instruction(&unit.instruction(), arch)?,
                 });
             }
         }

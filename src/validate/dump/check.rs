@@ -197,7 +197,7 @@ impl Candidate {
     pub fn names(&self) -> Vec<String> {
         let name = |unit: &Capability| match unit.row.reach {
             Reach::Formats => unit.row.arch.to_string(),
-            Reach::Instruction => format!("{} by {}", unit.row.arch, unit.row.instruction),
+            Reach::Instruction => format!("{} by {}", unit.row.arch, unit.instruction()),
         };
         self.units.iter().map(name).collect()
     }

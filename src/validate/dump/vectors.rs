@@ -101,7 +101,7 @@ fn parse(line: &str, formats: Formats) -> Result<Record, String> {
 fn encoding(name: &str, text: &str, format: Format) -> Result<u64, String> {
     let digits = 2 * format.bytes();
     let hex = |c: u8| c.is_ascii_hexdigit();
-    if text.is_empty() || text.len() > digits || !text.bytes().all(hex) {
+    if text.len() != digits || !text.bytes().all(hex) {
         return Err(format!(
             "{name} is '{text}'; allowed: {digits} hexadecimal digits, an encoding of {format}"
         ));
