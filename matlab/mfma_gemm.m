@@ -104,8 +104,8 @@ end
 %! A = ones (600);
 %! D = mfma_gemm (A, A, [], 'arch', 'MI300X', 'progress', @(f) f >= 0 && f <= 1, 'threads', 1);
 %! assert (D, 600 * A);
-%!error <my own text> mfma_gemm (ones (600), ones (600), [], 'arch', 'MI300X', 'progress', @(f) error ('my:id', 'my own text'))
-%!error id=my:id mfma_gemm (ones (600), ones (600), [], 'arch', 'MI300X', 'progress', @(f) error ('my:id', 'my own text'))
+%!error <my own text> mfma_gemm (ones (1500), ones (1500), [], 'arch', 'MI300X', 'threads', 1, 'progress', @(f) error ('my:id', 'my own text'))
+%!error id=my:id mfma_gemm (ones (1500), ones (1500), [], 'arch', 'MI300X', 'threads', 1, 'progress', @(f) error ('my:id', 'my own text'))
 %!error id=mfma:arg:value mfma_gemm (1, 1, 1, 'arch', 'MI300X', 'instruction', 'v_mfma_f32_32x32x8_f16', 'format', 'bf16')
 %!error id=mfma:arg:value mfma_gemm (1, 1, 1, 'arch', 'MI300X', 'instruction', 'v_mfma_f32_32x32x8_f16', 'out', 'fp16')
 %!error id=mfma:arg:value mfma_gemm (1, 1, 1, 'arch', 'MI300X', 'transA', NaN)
