@@ -144,7 +144,7 @@ fn malformed_vectors_name_file_line_and_word() {
         b: Format::E4m3,
         output: Format::Fp32,
     };
-    let good = "# a comment\n\n2 a=3c00,4000 b=38,b8 c=3f800000 d=nan why=x\n2 a=0,1 b=0,1 c=0\n";
+    let good = "# a comment\n\n2 a=3c00,4000 b=38,b8 c=3f800000 d=nan why=x\n2 a=0000,0001 b=00,01 c=00000000\n";
     std::fs::write(&path, good).unwrap();
     let mut reader = Reader::open(&path, formats).unwrap();
     assert_eq!(reader.read().unwrap().unwrap().d, Some(Recorded::Nan));
@@ -152,13 +152,18 @@ fn malformed_vectors_name_file_line_and_word() {
     for (line, says) in [
         ("a=3c00", "begins with K"),
         ("1 a=3c00 b=38", "no c="),
-        ("1 a=3c00 b=38 c=0 c=1", "c= is there twice"),
-        ("2 a=3c00 b=38,38 c=0", "a has 1 elements, but K is 2"),
-        ("1 a=3c000 b=38 c=0", "a[0] is '3c000'"),
-        ("1 a=3c00 b=038 c=0", "b[0] is '038'"),
-        ("1 a=+c00 b=38 c=0", "a[0] is '+c00'"),
-        ("1 a=3c00 b=38 c=0 d=x", "d is 'x'"),
-        ("1 a=3c00 b=38 c=0 word", "'word' is no key=value"),
+        ("1 a=3c00 b=38 c=00000000 c=1", "c= is there twice"),
+        (
+            "2 a=3c00 b=38,38 c=00000000",
+            "a has 1 elements, but K is 2",
+        ),
+        ("1 a=3c000 b=38 c=00000000", "a[0] is '3c000'"),
+        ("1 a=3c00 b=038 c=00000000", "b[0] is '038'"),
+        ("1 a=3c0 b=38 c=00000000", "a[0] is '3c0'"),
+        ("1 a=3c00 b=38 c=3f8", "c is '3f8'"),
+        ("1 a=+c00 b=38 c=00000000", "a[0] is '+c00'"),
+        ("1 a=3c00 b=38 c=00000000 d=x", "d is 'x'"),
+        ("1 a=3c00 b=38 c=00000000 word", "'word' is no key=value"),
     ] {
         std::fs::write(&path, format!("{good}{line}\n")).unwrap();
         let mut reader = Reader::open(&path, formats).unwrap();
