@@ -326,6 +326,57 @@ typedef struct mfma_validate_report {
     double bound;
 } mfma_validate_report;
 
+// Arguments of mfma_probe. Set `size` to sizeof(mfma_probe_args), let mfma_probe_args_default fill the rest, then set the
+// formats and the black box.
+typedef struct mfma_probe_args {
+    // sizeof(mfma_probe_args).
+    size_t size;
+    // The unit to ask. It is called some hundred times, with vectors of one length in each call; the encodings have the
+    // formats a, b and d. Anything but 0 ends the probe with MFMA_ERR_CANCELLED.
+    mfma_black_box black_box;
+    // Handed to `black_box`.
+    void *black_box_user;
+    // Format of a's elements; default MFMA_FMT_FP16.
+    mfma_format a;
+    // Format of b's elements; default MFMA_FMT_FP16.
+    mfma_format b;
+    // Format of c and of results; default MFMA_FMT_FP32.
+    mfma_format d;
+    // 1: all vectors have `k` elements, filled with zeros, for hardware whose instructions have one length; default 0.
+    int32_t fixed;
+    // Longest vector, 4 to 4096; default 64. Blocks of more than half as many products may not be found.
+    int64_t k;
+    // Vectors of a family in each round, 20 to 100000; default 150, which makes 4000 to 6000 questions.
+    int64_t vectors;
+    // Seed of the vectors that are drawn; default 1.
+    uint64_t seed;
+    // NULL, or room for `text_size` bytes: the findings as text, which is cut if it does not fit and always ends with NUL.
+    // Some thousand bytes are usual.
+    char *text;
+    // Bytes of `text`; default 0.
+    size_t text_size;
+    // NULL, or room for the numbers of `units_size` units of the catalogue, see mfma_capability_get.
+    int64_t *units;
+    // Numbers that fit into `units`; default 0.
+    int64_t units_size;
+} mfma_probe_args;
+
+// What a probe found. Set `size` to sizeof(mfma_probe_report).
+typedef struct mfma_probe_report {
+    // sizeof(mfma_probe_report).
+    size_t size;
+    // Dot products that the unit was asked.
+    int64_t asked;
+    // On how many of them the parameters give another result: 0, unless no parameters describe the unit.
+    int64_t mismatches;
+    // Features that no vector decides; the text names them, with the values that remain.
+    int64_t undecided;
+    // Units of the catalogue that give every answer; the first `units_size` are put into `units`.
+    int64_t units;
+    // Bytes that the whole text takes, NUL included.
+    size_t text_size;
+} mfma_probe_report;
+
 // How a value between two neighbours of a format is rounded (MFMA_ROUND_*).
 typedef int32_t mfma_rounding;
 
@@ -585,6 +636,24 @@ const char *mfma_sampler_name(int32_t index);
 // The bound of the paper's section 5.4: after `cases` random cases with `mismatches` mismatches among them, the probability
 // of a mismatch is at most `bound` with probability 1 - epsilon. 1 without cases.
 mfma_status mfma_mismatch_bound(int64_t cases, int64_t mismatches, double epsilon, double *bound);
+
+// Fills `args` with the defaults that its fields name. `args->size` must be set.
+mfma_status mfma_probe_args_default(mfma_probe_args *args);
+
+// Finds the features of a matrix unit from its answers alone: NaN's encoding and subnormals, the order of additions and
+// where bits are lost. `params` become parameters that give every answer (mfma_model_from_params makes a model of them),
+// or, where report->mismatches is not 0, the nearest that there are. `params->size` and `report->size` must be set.
+//
+// It takes seconds on top of what the black box takes, and needs a stack of the usual size (some MiB).
+mfma_status mfma_probe(const mfma_probe_args *args, mfma_params *params, mfma_probe_report *report);
+
+// Explains one dot product step by step, as text: products, alignments, sums and roundings, and what each of them lost. a
+// and b have `k` elements (0 to 65536) and c one, encodings as mfma_dot_batch takes them.
+//
+// `buffer` has `size` bytes; it may be NULL if size is 0. A text that does not fit is cut; it always ends with NUL.
+// `*needed` is the size that the whole text takes, NUL included; `needed` may be NULL.
+mfma_status mfma_explain(const mfma_model *model, int64_t k, const void *a, const void *b, const void *c,
+                         char *buffer, size_t size, size_t *needed);
 
 // Rounds `count` raw elements of format `from` to format `to`, each once: `rounding` is MFMA_ROUND_*, `overflow` is
 // MFMA_OVERFLOW_*. Elements are stored as in mfma_dot_batch; arrays of floats and doubles are MFMA_FMT_FP32 and

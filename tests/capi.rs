@@ -63,6 +63,11 @@ fn validate() {
     run("c/validate.c", &[dump.to_str().unwrap()]);
 }
 
+#[test]
+fn ask() {
+    run("c/ask.c", &[]);
+}
+
 /// The example of the README, compiled and linked as it says, with nothing set for the loader.
 #[test]
 fn example_of_the_readme() {

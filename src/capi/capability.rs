@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 use super::codes::*;
 use super::params::mfma_params;
 use super::sized::{self, Sized};
+use crate::Format;
 use crate::error::{Error, ErrorCode};
-use crate::model::{Capability, Evidence, Reach, capabilities};
+use crate::model::{Capability, Evidence, Reach, Row, capabilities};
 
 /// A unit of the catalogue for one pair of input formats. Set `size` to sizeof(mfma_capability).
 #[repr(C)]
@@ -76,6 +77,21 @@ fn unit(index: i64) -> Result<&'static (Capability, Texts), Error> {
             format!("index is {index}; allowed: 0 to {}", UNITS.len() - 1),
         )
     })
+}
+
+/// Numbers of the units that rows of the catalogue are with these input formats.
+pub(super) fn numbers(rows: &[&Row], inputs: [Format; 2]) -> Vec<i64> {
+    (0..)
+        .zip(UNITS.iter())
+        .filter(|(_, (unit, _))| {
+            [unit.a, unit.b] == inputs
+                && rows.iter().any(|row| {
+                    let key = |row: &Row| (row.arch, row.reach, row.output, row.params);
+                    key(row) == key(unit.row)
+                })
+        })
+        .map(|(number, _)| number)
+        .collect()
 }
 
 /// Number of units in the catalogue, counting each pair of input formats.

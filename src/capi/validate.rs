@@ -8,6 +8,7 @@ use super::check;
 use super::codes::mfma_status;
 use super::general::{Callback, mfma_progress};
 use super::model::{self, mfma_model};
+use super::raw::{self, packed, store};
 use super::sized::{self, Sized, read};
 use crate::Model;
 use crate::error::{Error, ErrorCode};
@@ -192,37 +193,6 @@ fn length(field: &str, k: i64, model: &Model) -> Result<usize, Error> {
     }
 }
 
-/// Writes encodings into a caller's array.
-///
-/// # Safety
-/// `array` has room for them.
-unsafe fn store(array: *mut c_void, format: Format, encodings: impl Iterator<Item = u64>) {
-    let bytes = format.bytes();
-    for (i, bits) in encodings.enumerate() {
-        let word = bits.to_ne_bytes();
-        let low = if cfg!(target_endian = "little") {
-            0
-        } else {
-            8 - bytes
-        };
-        // SAFETY: promised by the caller; the word has 8 bytes.
-        unsafe {
-            array
-                .cast::<u8>()
-                .add(i * bytes)
-                .copy_from_nonoverlapping(word.as_ptr().add(low), bytes);
-        }
-    }
-}
-
-/// Encodings as a C program has them, for a black box.
-fn packed(format: Format, encodings: impl ExactSizeIterator<Item = u64>) -> Vec<u8> {
-    let mut bytes = vec![0u8; format.bytes() * encodings.len()];
-    // SAFETY: as large as they are together.
-    unsafe { store(bytes.as_mut_ptr().cast(), format, encodings) };
-    bytes
-}
-
 impl mfma_validate_args {
     /// # Safety
     /// The caller of mfma_validate vouches for the black box.
@@ -266,15 +236,8 @@ impl mfma_validate_args {
                 format!("the black box returned {answer}, which ends the campaign"),
             ));
         }
-        for (d, chunk) in d.iter_mut().zip(results.chunks_exact(bytes)) {
-            let mut word = [0u8; 8];
-            let low = if cfg!(target_endian = "little") {
-                0
-            } else {
-                8 - bytes
-            };
-            word[low..low + bytes].copy_from_slice(chunk);
-            *d = u64::from_ne_bytes(word);
+        for (d, bits) in d.iter_mut().zip(raw::unpacked(model.output(), &results)) {
+            *d = bits;
         }
         Ok(())
     }

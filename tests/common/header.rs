@@ -13,6 +13,8 @@ const SOURCES: &[&str] = &[
     "params",
     "capability",
     "validate",
+    "probe",
+    "explain",
     "convert",
 ];
 

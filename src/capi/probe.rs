@@ -1,0 +1,270 @@
+//! What is this unit?
+
+use std::ffi::{c_char, c_void};
+
+use super::capability;
+use super::check;
+use super::codes::{mfma_format, mfma_status};
+use super::params::mfma_params;
+use super::raw;
+use super::sized::{self, Sized, read};
+use super::validate::mfma_black_box;
+use crate::error::{Error, ErrorCode};
+use crate::probe::{Case, Formats, Options, Probed, probe};
+
+/// Arguments of mfma_probe. Set `size` to sizeof(mfma_probe_args), let mfma_probe_args_default fill the rest, then set the
+/// formats and the black box.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mfma_probe_args {
+    /// sizeof(mfma_probe_args).
+    pub size: usize,
+    /// The unit to ask. It is called some hundred times, with vectors of one length in each call; the encodings have the
+    /// formats a, b and d. Anything but 0 ends the probe with MFMA_ERR_CANCELLED.
+    pub black_box: mfma_black_box,
+    /// Handed to `black_box`.
+    pub black_box_user: *mut c_void,
+    /// Format of a's elements; default MFMA_FMT_FP16.
+    pub a: mfma_format,
+    /// Format of b's elements; default MFMA_FMT_FP16.
+    pub b: mfma_format,
+    /// Format of c and of results; default MFMA_FMT_FP32.
+    pub d: mfma_format,
+    /// 1: all vectors have `k` elements, filled with zeros, for hardware whose instructions have one length; default 0.
+    pub fixed: i32,
+    /// Longest vector, 4 to 4096; default 64. Blocks of more than half as many products may not be found.
+    pub k: i64,
+    /// Vectors of a family in each round, 20 to 100000; default 150, which makes 4000 to 6000 questions.
+    pub vectors: i64,
+    /// Seed of the vectors that are drawn; default 1.
+    pub seed: u64,
+    /// NULL, or room for `text_size` bytes: the findings as text, which is cut if it does not fit and always ends with NUL.
+    /// Some thousand bytes are usual.
+    pub text: *mut c_char,
+    /// Bytes of `text`; default 0.
+    pub text_size: usize,
+    /// NULL, or room for the numbers of `units_size` units of the catalogue, see mfma_capability_get.
+    pub units: *mut i64,
+    /// Numbers that fit into `units`; default 0.
+    pub units_size: i64,
+}
+
+// SAFETY: repr(C), size first; integers and nullable pointers.
+unsafe impl Sized for mfma_probe_args {
+    const FIRST: usize = size_of::<mfma_probe_args>();
+}
+
+/// What a probe found. Set `size` to sizeof(mfma_probe_report).
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mfma_probe_report {
+    /// sizeof(mfma_probe_report).
+    pub size: usize,
+    /// Dot products that the unit was asked.
+    pub asked: i64,
+    /// On how many of them the parameters give another result: 0, unless no parameters describe the unit.
+    pub mismatches: i64,
+    /// Features that no vector decides; the text names them, with the values that remain.
+    pub undecided: i64,
+    /// Units of the catalogue that give every answer; the first `units_size` are put into `units`.
+    pub units: i64,
+    /// Bytes that the whole text takes, NUL included.
+    pub text_size: usize,
+}
+
+// SAFETY: repr(C), size first; integers only.
+unsafe impl Sized for mfma_probe_report {
+    const FIRST: usize = size_of::<mfma_probe_report>();
+}
+
+const ZERO: mfma_probe_args = mfma_probe_args {
+    size: 0,
+    black_box: None,
+    black_box_user: std::ptr::null_mut(),
+    a: 0,
+    b: 0,
+    d: 0,
+    fixed: 0,
+    k: 0,
+    vectors: 0,
+    seed: 0,
+    text: std::ptr::null_mut(),
+    text_size: 0,
+    units: std::ptr::null_mut(),
+    units_size: 0,
+};
+
+/// Fills `args` with the defaults that its fields name. `args->size` must be set.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mfma_probe_args_default(args: *mut mfma_probe_args) -> mfma_status {
+    guard!({
+        sized::out("args", args)?;
+        let options = Options::default();
+        let default = mfma_probe_args {
+            a: crate::Format::Fp16.info().code,
+            b: crate::Format::Fp16.info().code,
+            d: crate::Format::Fp32.info().code,
+            fixed: options.fixed.into(),
+            k: options.k as i64,
+            vectors: options.vectors as i64,
+            seed: options.seed,
+            ..ZERO
+        };
+        // SAFETY: just accepted.
+        unsafe { sized::write(args, default) };
+    })
+}
+
+fn refuse(field: &str, value: impl std::fmt::Display, allowed: &str) -> Error {
+    Error::new(
+        ErrorCode::InvalidArgument,
+        format!("{field} is {value}; allowed: {allowed}"),
+    )
+}
+
+/// Cases of a batch by length: a C black box gets one length in each call.
+fn by_length(cases: &[Case]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..cases.len()).collect();
+    order.sort_by_key(|&i| cases[i].a.len());
+    order
+        .chunk_by(|&i, &j| cases[i].a.len() == cases[j].a.len())
+        .map(<[usize]>::to_vec)
+        .collect()
+}
+
+impl mfma_probe_args {
+    fn formats(&self) -> Result<Formats, Error> {
+        Ok(Formats {
+            a: check::format("args->a", self.a)?,
+            b: check::format("args->b", self.b)?,
+            output: check::format("args->d", self.d)?,
+        })
+    }
+
+    fn options(&self) -> Result<Options, Error> {
+        let natural = |field, value, allowed| {
+            usize::try_from(value).map_err(|_| refuse(field, value, allowed))
+        };
+        Ok(Options {
+            k: natural("args->k", self.k, "4 to 4096")?,
+            fixed: match self.fixed {
+                0 => false,
+                1 => true,
+                _ => return Err(refuse("args->fixed", self.fixed, "0 or 1")),
+            },
+            vectors: natural("args->vectors", self.vectors, "20 to 100000")?,
+            seed: self.seed,
+        })
+    }
+
+    /// # Safety
+    /// The caller of mfma_probe vouches for the black box.
+    unsafe fn ask(&self, formats: &Formats, cases: &[Case]) -> Result<Vec<u64>, Error> {
+        let Some(black_box) = self.black_box else {
+            return Err(check::null("args->black_box"));
+        };
+        let mut answers = vec![0; cases.len()];
+        for group in by_length(cases) {
+            let k = cases[group[0]].a.len();
+            let elements = |of: fn(&Case) -> &[u64], format| {
+                let all: Vec<u64> = group.iter().flat_map(|&i| of(&cases[i])).copied().collect();
+                raw::packed(format, all.into_iter())
+            };
+            let a = elements(|case| &case.a, formats.a);
+            let b = elements(|case| &case.b, formats.b);
+            let c = elements(|case| std::slice::from_ref(&case.c), formats.output);
+            let mut d = vec![0u8; c.len()];
+            // SAFETY: the caller vouches for the function; the arrays are as large as it is told.
+            let answer = unsafe {
+                black_box(
+                    group.len() as i64,
+                    k as i64,
+                    a.as_ptr().cast(),
+                    b.as_ptr().cast(),
+                    c.as_ptr().cast(),
+                    d.as_mut_ptr().cast(),
+                    self.black_box_user,
+                )
+            };
+            if answer != 0 {
+                return Err(Error::new(
+                    ErrorCode::Cancelled,
+                    format!("the black box returned {answer}, which ends the probe"),
+                ));
+            }
+            for (&i, bits) in group.iter().zip(raw::unpacked(formats.output, &d)) {
+                answers[i] = bits;
+            }
+        }
+        Ok(answers)
+    }
+
+    /// Hands the findings to the caller.
+    ///
+    /// # Safety
+    /// The text and the units have the room that their sizes say, and the structs have been accepted.
+    unsafe fn give(
+        &self,
+        found: &Probed,
+        params: *mut mfma_params,
+        report: *mut mfma_probe_report,
+    ) {
+        let units = capability::numbers(&found.rows, found.formats.inputs());
+        let room = self.units_size as usize;
+        for (i, &number) in units.iter().take(room).enumerate() {
+            // SAFETY: promised by the caller; below units_size.
+            unsafe { self.units.add(i).write_unaligned(number) };
+        }
+        // SAFETY: promised by the caller.
+        let text_size = unsafe { raw::write_text(&found.to_string(), self.text, self.text_size) };
+        let summary = mfma_probe_report {
+            size: size_of::<mfma_probe_report>(),
+            asked: found.asked as i64,
+            mismatches: found.mismatches as i64,
+            undecided: found.unidentified.len() as i64,
+            units: units.len() as i64,
+            text_size,
+        };
+        // SAFETY: both have been accepted.
+        unsafe {
+            sized::write(params, mfma_params::from(&found.params));
+            sized::write(report, summary);
+        }
+    }
+}
+
+/// Finds the features of a matrix unit from its answers alone: NaN's encoding and subnormals, the order of additions and
+/// where bits are lost. `params` become parameters that give every answer (mfma_model_from_params makes a model of them),
+/// or, where report->mismatches is not 0, the nearest that there are. `params->size` and `report->size` must be set.
+///
+/// It takes seconds on top of what the black box takes, and needs a stack of the usual size (some MiB).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mfma_probe(
+    args: *const mfma_probe_args,
+    params: *mut mfma_params,
+    report: *mut mfma_probe_report,
+) -> mfma_status {
+    guard!({
+        // SAFETY: the caller's struct, as large as it says.
+        let args = unsafe { read("args", args, ZERO) }?;
+        if args.black_box.is_none() {
+            return Err(check::null("args->black_box"));
+        }
+        let formats = args.formats()?;
+        let options = args.options()?;
+        raw::text_out("args->text", args.text, args.text_size)?;
+        if args.units_size < 0 {
+            return Err(refuse("args->units_size", args.units_size, "0 or more"));
+        }
+        if args.units_size > 0 && args.units.is_null() {
+            return Err(check::null("args->units"));
+        }
+        sized::out("params", params)?;
+        sized::out("report", report)?;
+        // SAFETY: the caller vouches for the black box.
+        let unit = |cases: &[Case]| unsafe { args.ask(&formats, cases) };
+        let found = probe(formats, &options, unit)?;
+        // SAFETY: the caller vouches for the arrays; the structs have been accepted.
+        unsafe { args.give(&found, params, report) };
+    })
+}

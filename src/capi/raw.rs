@@ -1,0 +1,111 @@
+//! Arrays of raw encodings, and texts, that belong to a C program.
+
+use std::ffi::{c_char, c_void};
+
+use super::check;
+use crate::error::Error;
+use crate::format::Format;
+
+/// Where the bytes of an encoding begin in a 64-bit word.
+fn low(bytes: usize) -> usize {
+    if cfg!(target_endian = "little") {
+        0
+    } else {
+        8 - bytes
+    }
+}
+
+/// Writes encodings into a caller's array.
+///
+/// # Safety
+/// `array` has room for them.
+pub(super) unsafe fn store(
+    array: *mut c_void,
+    format: Format,
+    encodings: impl Iterator<Item = u64>,
+) {
+    let bytes = format.bytes();
+    for (i, bits) in encodings.enumerate() {
+        let word = bits.to_ne_bytes();
+        // SAFETY: promised by the caller; the word has 8 bytes.
+        unsafe {
+            array
+                .cast::<u8>()
+                .add(i * bytes)
+                .copy_from_nonoverlapping(word.as_ptr().add(low(bytes)), bytes);
+        }
+    }
+}
+
+/// Reads `count` encodings from a caller's array, which may be NULL if there are none.
+///
+/// # Safety
+/// `array` is NULL or has so many.
+pub(super) unsafe fn load(
+    name: &str,
+    array: *const c_void,
+    format: Format,
+    count: usize,
+) -> Result<Vec<u64>, Error> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    if array.is_null() {
+        return Err(check::null(name));
+    }
+    let mut copy = vec![0u8; count * format.bytes()];
+    // SAFETY: promised by the caller.
+    unsafe {
+        copy.as_mut_ptr()
+            .copy_from_nonoverlapping(array.cast(), copy.len());
+    }
+    Ok(unpacked(format, &copy).collect())
+}
+
+/// Encodings as a C program has them, for a black box.
+pub(super) fn packed(format: Format, encodings: impl ExactSizeIterator<Item = u64>) -> Vec<u8> {
+    let mut bytes = vec![0u8; format.bytes() * encodings.len()];
+    // SAFETY: as large as they are together.
+    unsafe { store(bytes.as_mut_ptr().cast(), format, encodings) };
+    bytes
+}
+
+/// The inverse of [`packed`].
+pub(super) fn unpacked(format: Format, bytes: &[u8]) -> impl Iterator<Item = u64> {
+    let width = format.bytes();
+    bytes.chunks_exact(width).map(move |chunk| {
+        let mut word = [0u8; 8];
+        word[low(width)..low(width) + width].copy_from_slice(chunk);
+        u64::from_ne_bytes(word)
+    })
+}
+
+/// Checks that a caller's text can be written.
+pub(super) fn text_out(name: &str, buffer: *mut c_char, size: usize) -> Result<(), Error> {
+    if buffer.is_null() && size > 0 {
+        return Err(check::null(name));
+    }
+    Ok(())
+}
+
+/// Writes as much of a text as fits, always with a final NUL where there is room for one; gives the bytes that all of it
+/// takes.
+///
+/// # Safety
+/// [`text_out`] has accepted the buffer, which has `size` bytes.
+pub(super) unsafe fn write_text(text: &str, buffer: *mut c_char, size: usize) -> usize {
+    if size > 0 {
+        let mut length = text.len().min(size - 1);
+        while !text.is_char_boundary(length) {
+            length -= 1;
+        }
+        // SAFETY: promised by the caller; length is below size.
+        unsafe {
+            buffer
+                .cast::<u8>()
+                .copy_from_nonoverlapping(text.as_ptr(), length);
+            buffer.add(length).write(0);
+        }
+    }
+    text.len() + 1
+}
