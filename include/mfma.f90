@@ -32,6 +32,10 @@ module mfma
   integer(c_int32_t), parameter, public :: MFMA_EVIDENCE_ASSUMED = 2
   integer(c_int32_t), parameter, public :: MFMA_EVIDENCE_NO_HARDWARE = 3
 
+  integer(c_int32_t), parameter, public :: MFMA_FINDING_FEATURE = 0
+  integer(c_int32_t), parameter, public :: MFMA_FINDING_UNDECIDED = 1
+  integer(c_int32_t), parameter, public :: MFMA_FINDING_OBSERVED = 2
+
   integer(c_int32_t), parameter, public :: MFMA_ORDER_COL_MAJOR = 0
   integer(c_int32_t), parameter, public :: MFMA_ORDER_ROW_MAJOR = 1
 

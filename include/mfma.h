@@ -50,6 +50,13 @@
 // No hardware has this unit: it is what MATLAB Tensor Core computes.
 #define MFMA_EVIDENCE_NO_HARDWARE 3
 
+// A feature that the answers decide.
+#define MFMA_FINDING_FEATURE 0
+// A feature of which several values give every answer.
+#define MFMA_FINDING_UNDECIDED 1
+// Something that was observed directly.
+#define MFMA_FINDING_OBSERVED 2
+
 // Columns one after the other: the convention of BLAS, MATLAB and Fortran.
 #define MFMA_ORDER_COL_MAJOR 0
 // Rows one after the other: the convention of C and NumPy.
@@ -326,6 +333,22 @@ typedef struct mfma_validate_report {
     double bound;
 } mfma_validate_report;
 
+// One thing that a probe found.
+typedef struct mfma_finding {
+    // MFMA_FINDING_*.
+    int32_t kind;
+    // 0.
+    int32_t reserved;
+    // A feature as mfma_params names it, or what was asked, such as "Inf * 0".
+    char name[56];
+    // The feature's value in words, or what came out.
+    char value[64];
+    // Of an undecided feature: all values that remain.
+    char values[128];
+    // Of an undecided feature: why no vector tells them apart.
+    char reason[256];
+} mfma_finding;
+
 // Arguments of mfma_probe. Set `size` to sizeof(mfma_probe_args), let mfma_probe_args_default fill the rest, then set the
 // formats and the black box.
 typedef struct mfma_probe_args {
@@ -359,6 +382,12 @@ typedef struct mfma_probe_args {
     int64_t *units;
     // Numbers that fit into `units`; default 0.
     int64_t units_size;
+    // NULL, or room for `findings_size` structs of `finding_size` bytes: what the text says, one by one.
+    mfma_finding *findings;
+    // sizeof(mfma_finding), where there are findings.
+    size_t finding_size;
+    // Structs that fit into `findings`; default 0. 60 are enough.
+    int64_t findings_size;
 } mfma_probe_args;
 
 // What a probe found. Set `size` to sizeof(mfma_probe_report).
@@ -375,7 +404,49 @@ typedef struct mfma_probe_report {
     int64_t units;
     // Bytes that the whole text takes, NUL included.
     size_t text_size;
+    // Findings; the first `findings_size` are put into `findings`.
+    int64_t findings;
 } mfma_probe_report;
+
+// A step of mfma_explain_steps.
+typedef struct mfma_step {
+    // What it is about: "block" (one begins, its value is c), "half" (one of an interleaved block begins), "dropped" (c
+    // is), "product", "special" (something is not finite), "max_exponent" (what terms are aligned to), "aligned", "sum",
+    // "rounded", "block_result", "result".
+    char kind[16];
+    // The quantity: "p3" (the third product), "c", "sum", "odd sum", "even sum", "total", "d".
+    char item[16];
+    // Block, counted from 0.
+    int64_t block;
+    // The exponent involved, of a product or of an alignment; MFMA_NONE if there is none.
+    int32_t exponent;
+    // Weight of the last bit that is kept, as a power of two, where something is aligned or rounded; else MFMA_NONE.
+    int32_t unit;
+    // Value before the step.
+    double before;
+    // Value after it.
+    double after;
+    // What the step lost, before - after.
+    double lost;
+    // Encoding of the result, where there is one.
+    uint64_t bits;
+    // Is there one?
+    int32_t has_bits;
+    // 0.
+    int32_t reserved;
+    // The step in words.
+    char text[200];
+} mfma_step;
+
+// Features that, given to one unit from the other, give it the other's result: see mfma_attribute.
+typedef struct mfma_cause {
+    // Names of the features as mfma_params has them, with a space between; one where a single one is to blame.
+    char features[400];
+    // On how many cases.
+    int64_t cases;
+    // Number of the first of these, from 0.
+    int64_t first;
+} mfma_cause;
 
 // How a value between two neighbours of a format is rounded (MFMA_ROUND_*).
 typedef int32_t mfma_rounding;
@@ -654,6 +725,29 @@ mfma_status mfma_probe(const mfma_probe_args *args, mfma_params *params, mfma_pr
 // `*needed` is the size that the whole text takes, NUL included; `needed` may be NULL.
 mfma_status mfma_explain(const mfma_model *model, int64_t k, const void *a, const void *b, const void *c,
                          char *buffer, size_t size, size_t *needed);
+
+// The same as numbers: `*count` steps, of which the first `room` are put into `steps`, an array of structs of `step_size` =
+// sizeof(mfma_step) bytes. `steps` may be NULL if room is 0.
+mfma_status mfma_explain_steps(const mfma_model *model, int64_t k, const void *a, const void *b,
+                               const void *c, int64_t room, size_t step_size, mfma_step *steps,
+                               int64_t *count);
+
+// Names the features that make two units of the same formats differ on `count` cases, laid out as mfma_dot_batch takes
+// them: features of `x` are switched to what `y` has, one at a time, then two, then three, until the result of `y` comes out.
+//
+// `*differing` is the number of cases on which the units differ, `*found` that of the causes, the most frequent first; a
+// case may have several, each of which suffices alone. The first `room` are put into `causes`, an array of structs of
+// `cause_size` = sizeof(mfma_cause) bytes; it may be NULL if room is 0.
+mfma_status mfma_attribute(const mfma_model *x, const mfma_model *y, int64_t count, int64_t k, const void *a,
+                           const void *b, const void *c, int64_t room, size_t cause_size, mfma_cause *causes,
+                           int64_t *found, int64_t *differing);
+
+// Searches for a short dot product on which two units of the same formats differ: several ten thousand vectors that are
+// directed at what their features do. `*k` becomes its length, or -1 if none was found, as when the units are the same.
+// Where that is no more than `room`, a, b (room for `room` elements each) and c (one) become its encodings; mfma_dot_batch
+// gives the results. With room = 0 they may be NULL. One seed always gives the same answer.
+mfma_status mfma_separate(const mfma_model *x, const mfma_model *y, uint64_t seed, int64_t room, void *a,
+                          void *b, void *c, int64_t *k);
 
 // Rounds `count` raw elements of format `from` to format `to`, each once: `rounding` is MFMA_ROUND_*, `overflow` is
 // MFMA_OVERFLOW_*. Elements are stored as in mfma_dot_batch; arrays of floats and doubles are MFMA_FMT_FP32 and

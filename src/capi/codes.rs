@@ -134,6 +134,13 @@ pub const MFMA_EVIDENCE_ASSUMED: i32 = 2;
 /// No hardware has this unit: it is what MATLAB Tensor Core computes.
 pub const MFMA_EVIDENCE_NO_HARDWARE: i32 = 3;
 
+/// A feature that the answers decide.
+pub const MFMA_FINDING_FEATURE: i32 = 0;
+/// A feature of which several values give every answer.
+pub const MFMA_FINDING_UNDECIDED: i32 = 1;
+/// Something that was observed directly.
+pub const MFMA_FINDING_OBSERVED: i32 = 2;
+
 /// Columns one after the other: the convention of BLAS, MATLAB and Fortran.
 pub const MFMA_ORDER_COL_MAJOR: i32 = 0;
 /// Rows one after the other: the convention of C and NumPy.

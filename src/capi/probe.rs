@@ -1,16 +1,17 @@
 //! What is this unit?
 
 use std::ffi::{c_char, c_void};
+use std::ops::RangeInclusive;
 
 use super::capability;
 use super::check;
-use super::codes::{mfma_format, mfma_status};
+use super::codes::*;
 use super::params::mfma_params;
-use super::raw;
+use super::raw::{self, Room};
 use super::sized::{self, Sized, read};
 use super::validate::mfma_black_box;
 use crate::error::{Error, ErrorCode};
-use crate::probe::{Case, Formats, Options, Probed, probe};
+use crate::probe::{Case, Feature, Formats, Options, Probed, probe};
 
 /// Arguments of mfma_probe. Set `size` to sizeof(mfma_probe_args), let mfma_probe_args_default fill the rest, then set the
 /// formats and the black box.
@@ -47,6 +48,69 @@ pub struct mfma_probe_args {
     pub units: *mut i64,
     /// Numbers that fit into `units`; default 0.
     pub units_size: i64,
+    /// NULL, or room for `findings_size` structs of `finding_size` bytes: what the text says, one by one.
+    pub findings: *mut mfma_finding,
+    /// sizeof(mfma_finding), where there are findings.
+    pub finding_size: usize,
+    /// Structs that fit into `findings`; default 0. 60 are enough.
+    pub findings_size: i64,
+}
+
+/// One thing that a probe found.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mfma_finding {
+    /// MFMA_FINDING_*.
+    pub kind: i32,
+    /// 0.
+    pub reserved: i32,
+    /// A feature as mfma_params names it, or what was asked, such as "Inf * 0".
+    pub name: [c_char; 56],
+    /// The feature's value in words, or what came out.
+    pub value: [c_char; 64],
+    /// Of an undecided feature: all values that remain.
+    pub values: [c_char; 128],
+    /// Of an undecided feature: why no vector tells them apart.
+    pub reason: [c_char; 256],
+}
+
+impl mfma_finding {
+    fn new(kind: i32, name: &str, value: &str) -> mfma_finding {
+        mfma_finding {
+            kind,
+            reserved: 0,
+            name: raw::fixed(name),
+            value: raw::fixed(value),
+            values: raw::fixed(""),
+            reason: raw::fixed(""),
+        }
+    }
+
+    /// The unit's features, then what was observed.
+    fn all(found: &Probed) -> Vec<mfma_finding> {
+        let Formats { output, .. } = found.formats;
+        let applies = |feature: &Feature| {
+            let inputs = found.formats.inputs();
+            feature.applies(&found.params, inputs, output)
+        };
+        let features = Feature::ALL.into_iter().filter(applies).map(|feature| {
+            let value = feature.text(feature.get(&found.params));
+            let mut unidentified = found.unidentified.iter();
+            match unidentified.find(|entry| entry.feature == feature) {
+                None => mfma_finding::new(MFMA_FINDING_FEATURE, feature.name(), &value),
+                Some(entry) => mfma_finding {
+                    values: raw::fixed(&entry.values()),
+                    reason: raw::fixed(&entry.reason),
+                    ..mfma_finding::new(MFMA_FINDING_UNDECIDED, feature.name(), &value)
+                },
+            }
+        });
+        let facts = found
+            .facts
+            .iter()
+            .map(|fact| mfma_finding::new(MFMA_FINDING_OBSERVED, fact.question, &fact.answer));
+        features.chain(facts).collect()
+    }
 }
 
 // SAFETY: repr(C), size first; integers and nullable pointers.
@@ -70,6 +134,8 @@ pub struct mfma_probe_report {
     pub units: i64,
     /// Bytes that the whole text takes, NUL included.
     pub text_size: usize,
+    /// Findings; the first `findings_size` are put into `findings`.
+    pub findings: i64,
 }
 
 // SAFETY: repr(C), size first; integers only.
@@ -92,6 +158,9 @@ const ZERO: mfma_probe_args = mfma_probe_args {
     text_size: 0,
     units: std::ptr::null_mut(),
     units_size: 0,
+    findings: std::ptr::null_mut(),
+    finding_size: 0,
+    findings_size: 0,
 };
 
 /// Fills `args` with the defaults that its fields name. `args->size` must be set.
@@ -142,17 +211,23 @@ impl mfma_probe_args {
     }
 
     fn options(&self) -> Result<Options, Error> {
-        let natural = |field, value, allowed| {
-            usize::try_from(value).map_err(|_| refuse(field, value, allowed))
+        let within = |field, value: i64, allowed: RangeInclusive<usize>| {
+            let number = usize::try_from(value).ok();
+            number
+                .filter(|number| allowed.contains(number))
+                .ok_or_else(|| {
+                    let allowed = format!("{} to {}", allowed.start(), allowed.end());
+                    refuse(field, value, &allowed)
+                })
         };
         Ok(Options {
-            k: natural("args->k", self.k, "4 to 4096")?,
+            k: within("args->k", self.k, Options::K)?,
             fixed: match self.fixed {
                 0 => false,
                 1 => true,
                 _ => return Err(refuse("args->fixed", self.fixed, "0 or 1")),
             },
-            vectors: natural("args->vectors", self.vectors, "20 to 100000")?,
+            vectors: within("args->vectors", self.vectors, Options::VECTORS)?,
             seed: self.seed,
         })
     }
@@ -206,6 +281,7 @@ impl mfma_probe_args {
     unsafe fn give(
         &self,
         found: &Probed,
+        offered: &Room<mfma_finding>,
         params: *mut mfma_params,
         report: *mut mfma_probe_report,
     ) {
@@ -217,6 +293,7 @@ impl mfma_probe_args {
         }
         // SAFETY: promised by the caller.
         let text_size = unsafe { raw::write_text(&found.to_string(), self.text, self.text_size) };
+        let findings = mfma_finding::all(found);
         let summary = mfma_probe_report {
             size: size_of::<mfma_probe_report>(),
             asked: found.asked as i64,
@@ -224,9 +301,11 @@ impl mfma_probe_args {
             undecided: found.unidentified.len() as i64,
             units: units.len() as i64,
             text_size,
+            findings: findings.len() as i64,
         };
-        // SAFETY: both have been accepted.
+        // SAFETY: all have been accepted; a finding has no padding.
         unsafe {
+            offered.write(findings.into_iter());
             sized::write(params, mfma_params::from(&found.params));
             sized::write(report, summary);
         }
@@ -259,12 +338,35 @@ pub unsafe extern "C" fn mfma_probe(
         if args.units_size > 0 && args.units.is_null() {
             return Err(check::null("args->units"));
         }
+        let room = Room::new(
+            [
+                "args->findings",
+                "args->finding_size",
+                "args->findings_size",
+            ],
+            args.findings,
+            args.finding_size,
+            args.findings_size,
+            size_of::<mfma_finding>(),
+        )?;
         sized::out("params", params)?;
         sized::out("report", report)?;
+        // Rounds, families and the memory of a vector, more or less; few vectors are long if they need not be.
+        let elements = if options.fixed {
+            options.k
+        } else {
+            options.k.min(64)
+        };
+        if !crate::threads::has_room(60 * options.vectors * (128 + 64 * elements)) {
+            return Err(Error::new(
+                ErrorCode::OutOfMemory,
+                "not enough memory for the vectors; lower args->vectors or args->k",
+            ));
+        }
         // SAFETY: the caller vouches for the black box.
         let unit = |cases: &[Case]| unsafe { args.ask(&formats, cases) };
         let found = probe(formats, &options, unit)?;
         // SAFETY: the caller vouches for the arrays; the structs have been accepted.
-        unsafe { args.give(&found, params, report) };
+        unsafe { args.give(&found, &room, params, report) };
     })
 }

@@ -1,9 +1,9 @@
-//! Arrays of raw encodings, and texts, that belong to a C program.
+//! Arrays of raw encodings and of structs, and texts, that belong to a C program.
 
 use std::ffi::{c_char, c_void};
 
 use super::check;
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 use crate::format::Format;
 
 /// Where the bytes of an encoding begin in a 64-bit word.
@@ -108,4 +108,64 @@ pub(super) unsafe fn write_text(text: &str, buffer: *mut c_char, size: usize) ->
         }
     }
     text.len() + 1
+}
+
+/// A text in a struct: cut where it does not fit, always with a final NUL.
+pub(super) fn fixed<const N: usize>(text: &str) -> [c_char; N] {
+    let mut array = [0 as c_char; N];
+    // SAFETY: the array has N bytes.
+    unsafe { write_text(text, array.as_mut_ptr(), N) };
+    array
+}
+
+/// An array of structs that a caller offers: room for so many, each of the size that it has in the caller's version.
+#[derive(Clone, Copy)]
+pub(super) struct Room<T> {
+    start: *mut T,
+    each: usize,
+    count: usize,
+}
+
+impl<T: Copy> Room<T> {
+    /// Checks the caller's array. `names` are those of the array, of the size of a struct and of their number; `first` is the
+    /// size of the struct's first published version.
+    pub(super) fn new(
+        names: [&str; 3],
+        start: *mut T,
+        each: usize,
+        count: i64,
+        first: usize,
+    ) -> Result<Room<T>, Error> {
+        let [name, size_name, count_name] = names;
+        let refuse = |message| Err(Error::new(ErrorCode::InvalidArgument, message));
+        let Ok(count) = usize::try_from(count) else {
+            return refuse(format!("{count_name} is {count}; allowed: 0 or more"));
+        };
+        if count > 0 && start.is_null() {
+            return Err(check::null(name));
+        }
+        if count > 0 && !(first..=1 << 20).contains(&each) {
+            return refuse(format!(
+                "{size_name} is {each}; allowed: the size of the struct, here {}",
+                size_of::<T>()
+            ));
+        }
+        Ok(Room { start, each, count })
+    }
+
+    /// Writes as many structs as fit; what only the caller's version has becomes zero.
+    ///
+    /// # Safety
+    /// The caller's array has the room that it says. Any bytes of a T may be read.
+    pub(super) unsafe fn write(&self, values: impl Iterator<Item = T>) {
+        let shared = self.each.min(size_of::<T>());
+        for (i, value) in values.take(self.count).enumerate() {
+            // SAFETY: promised by the caller; i is below `count`.
+            unsafe {
+                let place = self.start.cast::<u8>().add(i * self.each);
+                place.copy_from_nonoverlapping((&raw const value).cast::<u8>(), shared);
+                place.add(shared).write_bytes(0, self.each - shared);
+            }
+        }
+    }
 }

@@ -49,6 +49,8 @@ pub use vector::{Case, Draft, Formats, Number, Split};
 
 pub(crate) use fit::Fit;
 
+use std::ops::RangeInclusive;
+
 use crate::error::{Error, ErrorCode};
 use crate::model::Params;
 use session::Session;
@@ -78,17 +80,26 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Values of [`Options::k`].
+    pub const K: RangeInclusive<usize> = 4..=Params::MAX_FMA as usize;
+    /// Values of [`Options::vectors`].
+    pub const VECTORS: RangeInclusive<usize> = 20..=100_000;
+
     fn check(&self) -> Result<(), Error> {
-        let refuse = |message: String| Err(Error::new(ErrorCode::InvalidArgument, message));
-        let longest = Params::MAX_FMA as usize;
-        if !(4..=longest).contains(&self.k) {
-            return refuse(format!("options.k is {}; allowed: 4 to {longest}", self.k));
-        }
-        if !(20..=100_000).contains(&self.vectors) {
-            return refuse(format!(
-                "options.vectors is {}; allowed: 20 to 100000",
-                self.vectors
-            ));
+        for (name, value, allowed) in [
+            ("k", self.k, Self::K),
+            ("vectors", self.vectors, Self::VECTORS),
+        ] {
+            if !allowed.contains(&value) {
+                return Err(Error::new(
+                    ErrorCode::InvalidArgument,
+                    format!(
+                        "options.{name} is {value}; allowed: {} to {}",
+                        allowed.start(),
+                        allowed.end()
+                    ),
+                ));
+            }
         }
         Ok(())
     }
