@@ -6,7 +6,7 @@
 
 use super::control::{Control, Progress};
 use super::problem::{Storage, View};
-use super::results::quiet_all;
+use super::results::{quiet_all, store_singles};
 use crate::error::Error;
 use crate::format::{Format, Overflow, Rounding, recode};
 use crate::kernel::{DotKernel, FpMode, FpModeGuard, Part, Source, StripBuffer, dots_for, level};
@@ -232,7 +232,7 @@ impl<'a> Fast<'a> {
                     self.kernel.run(&a, &b, sums.0.as_mut_ptr().cast());
                 }
             }
-            self.store(group, cases, &sums);
+            self.store(group, cases, &mut sums);
         }
     }
 
@@ -257,33 +257,36 @@ impl<'a> Fast<'a> {
         }
     }
 
-    fn store(&self, first: usize, cases: usize, sums: &Sums) {
+    fn store(&self, first: usize, cases: usize, sums: &mut Sums) {
         let model = &self.batch.model;
-        let output = model.output();
-        let doubles = self.batch.d.storage() == Storage::F64;
+        let (output, d) = (model.output(), self.batch.d.transposed());
+        let plain = self.carry == output;
+        if plain && self.wide == Format::Fp32 {
+            let from = sums.singles().as_ptr().cast();
+            // SAFETY: there is a sum for each case; the elements lie in d, and only this task writes them.
+            if unsafe { store_singles(d, output, from, cases, (0, first)) } {
+                return;
+            }
+        }
         for lane in 0..cases {
             let (bits, nan) = match self.wide {
                 Format::Fp64 => (sums.0[lane], f64::from_bits(sums.0[lane]).is_nan()),
                 _ => {
-                    let bits = (sums.0[lane / 2] >> (32 * (lane % 2))) as u32;
-                    (u64::from(bits), f32::from_bits(bits).is_nan())
+                    let bits = sums.singles()[lane];
+                    (bits.into(), f32::from_bits(bits).is_nan())
                 }
             };
-            if doubles && !nan && self.carry == output && self.wide == Format::Fp32 {
-                let to = self.batch.d.address(first + lane, 0).cast::<f64>();
-                // SAFETY: (i, 0) lies in d, and only this task writes it.
-                unsafe { to.write_unaligned(f32::from_bits(bits as u32).into()) };
-                continue;
-            }
-            let bits = if nan || self.carry != output {
+            let bits = if nan || !plain {
                 // The unit's NaN, or its last rounding.
                 let c = Operand::new(self.carry, exactly(self.wide, self.carry, bits));
                 dot(model.unit(), &[], &[], c)
+            } else if self.wide == Format::Fp32 {
+                continue;
             } else {
                 exactly(self.wide, output, bits)
             };
-            // SAFETY: (i, 0) lies in d, and only this task writes it.
-            unsafe { self.batch.d.store(first + lane, 0, output, bits) };
+            // SAFETY: (0, first + lane) lies in d, and only this task writes it.
+            unsafe { d.store(0, first + lane, output, bits) };
         }
     }
 }

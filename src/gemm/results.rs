@@ -114,7 +114,13 @@ impl Results {
                     let from = self.row(tile, nr, row);
                     match self.wide {
                         Format::Fp64 => self.store_doubles(from.cast(), cols, (i + row, j)),
-                        _ => self.store_singles(from.cast(), cols, (i + row, j)),
+                        _ => store_singles(
+                            self.problem.d,
+                            model.output(),
+                            from.cast(),
+                            cols,
+                            (i + row, j),
+                        ),
                     }
                 };
             if !stored {
@@ -125,31 +131,7 @@ impl Results {
         }
     }
 
-    /// Stores neighbours in a row of D that the output format, binary32 or binary16, holds. Returns whether it can: a NaN
-    /// is stored as the unit has it.
-    ///
-    /// # Safety
-    /// The numbers and the elements must exist, and the elements be this task's alone.
-    unsafe fn store_singles(&self, from: *const f32, count: usize, (i, j): (usize, usize)) -> bool {
-        // SAFETY: promised by the caller.
-        unsafe {
-            if (0..count).fold(false, |nan, at| nan | (*from.add(at)).is_nan()) {
-                return false;
-            }
-            let view = self.problem.d;
-            let (to, stride) = (view.address(i, j), view.col_stride());
-            match view.storage() {
-                Storage::F64 => write(from, count, to.cast::<f64>(), stride, f64::from),
-                Storage::Raw if self.problem.model.output() == Format::Fp16 => {
-                    write(from, count, to.cast::<u16>(), stride, exactly_half);
-                }
-                _ => write(from, count, to.cast::<f32>(), stride, |x| x),
-            }
-        }
-        true
-    }
-
-    /// The same for binary64.
+    /// [`store_singles`] for binary64. Returns false as well if the numbers have yet to be rounded.
     ///
     /// # Safety
     /// As for `store_singles`.
@@ -244,6 +226,32 @@ impl Results {
     unsafe fn row(&self, tile: &Tile, nr: usize, row: usize) -> *mut u8 {
         // SAFETY: promised by the caller.
         unsafe { tile.c.add(row * nr * self.wide.bytes()) }
+    }
+}
+
+/// Stores neighbours in a row of a matrix that holds results of format `output`, binary32 or binary16, numbers that have
+/// encodings there. Returns whether none is a NaN: those have to be stored again as the unit has them.
+///
+/// # Safety
+/// The numbers and the elements must exist, and the elements be this task's alone.
+pub(super) unsafe fn store_singles(
+    view: View,
+    output: Format,
+    from: *const f32,
+    count: usize,
+    (i, j): (usize, usize),
+) -> bool {
+    let (to, stride) = (view.address(i, j), view.col_stride());
+    // SAFETY: promised by the caller.
+    unsafe {
+        match view.storage() {
+            Storage::F64 => write(from, count, to.cast::<f64>(), stride, f64::from),
+            Storage::Raw if output == Format::Fp16 => {
+                write(from, count, to.cast::<u16>(), stride, exactly_half);
+            }
+            _ => write(from, count, to.cast::<f32>(), stride, |x| x),
+        }
+        (0..count).fold(true, |all, at| all & !(*from.add(at)).is_nan())
     }
 }
 

@@ -202,6 +202,33 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn load_pieces(from: *const u8, stride: isize) -> __m256i {
+        unsafe {
+            let first = _mm256_castsi128_si256(_mm_loadu_si128(from.cast()));
+            let second = _mm_loadu_si128(from.wrapping_offset(stride).cast());
+            _mm256_inserti128_si256::<1>(first, second)
+        }
+    }
+    #[inline(always)]
+    unsafe fn zip_words(x: __m256i, y: __m256i) -> [__m256i; 2] {
+        unsafe { [_mm256_unpacklo_epi16(x, y), _mm256_unpackhi_epi16(x, y)] }
+    }
+    #[inline(always)]
+    unsafe fn widen_words(x: __m256i) -> [__m256i; 2] {
+        unsafe {
+            let (low, high) = (_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
+            [_mm256_cvtepu16_epi32(low), _mm256_cvtepu16_epi32(high)]
+        }
+    }
+    #[inline(always)]
+    unsafe fn halves(x: __m256i) -> [__m256; 2] {
+        unsafe {
+            let (low, high) = (_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
+            [_mm256_cvtph_ps(low), _mm256_cvtph_ps(high)]
+        }
+    }
+
+    #[inline(always)]
     unsafe fn add_bytes(x: __m256i, y: __m256i) -> __m256i {
         unsafe { _mm256_adds_epu8(x, y) }
     }

@@ -200,6 +200,34 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn load_pieces(from: *const u8, stride: isize) -> __m512i {
+        unsafe {
+            let piece = |i| _mm_loadu_si128(from.wrapping_offset(i * stride).cast());
+            let first = _mm512_castsi128_si512(piece(0));
+            let two = _mm512_inserti32x4::<1>(first, piece(1));
+            _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(two, piece(2)), piece(3))
+        }
+    }
+    #[inline(always)]
+    unsafe fn zip_words(x: __m512i, y: __m512i) -> [__m512i; 2] {
+        unsafe { [_mm512_unpacklo_epi16(x, y), _mm512_unpackhi_epi16(x, y)] }
+    }
+    #[inline(always)]
+    unsafe fn widen_words(x: __m512i) -> [__m512i; 2] {
+        unsafe {
+            let (low, high) = (_mm512_castsi512_si256(x), _mm512_extracti64x4_epi64::<1>(x));
+            [_mm512_cvtepu16_epi32(low), _mm512_cvtepu16_epi32(high)]
+        }
+    }
+    #[inline(always)]
+    unsafe fn halves(x: __m512i) -> [__m512; 2] {
+        unsafe {
+            let (low, high) = (_mm512_castsi512_si256(x), _mm512_extracti64x4_epi64::<1>(x));
+            [_mm512_cvtph_ps(low), _mm512_cvtph_ps(high)]
+        }
+    }
+
+    #[inline(always)]
     unsafe fn add_bytes(x: __m512i, y: __m512i) -> __m512i {
         unsafe { _mm512_adds_epu8(x, y) }
     }

@@ -106,12 +106,54 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     /// The larger one.
     unsafe fn max_fields(x: Self::I, y: Self::I) -> Self::I;
 
+    /// COUNT / 4 pieces of sixteen bytes, `stride` bytes from one to the next.
+    unsafe fn load_pieces(from: *const u8, stride: isize) -> Self::I;
+    /// Of each sixteen bytes of x and y: the 16-bit words of the first eight bytes, by turns, and those of the last eight.
+    unsafe fn zip_words(x: Self::I, y: Self::I) -> [Self::I; 2];
+    /// 16-bit words, unsigned, as 32-bit lanes: the first COUNT and the last.
+    unsafe fn widen_words(x: Self::I) -> [Self::I; 2];
+    /// binary16 words as binary32 numbers, like [`Lanes::widen_words`]. A NaN may become another one.
+    #[inline(always)]
+    unsafe fn halves(x: Self::I) -> [Self::F; 2] {
+        // SAFETY: promised by the caller.
+        unsafe { Self::widen_words(x).map(|x| number::<Self, 13, 16>(x, 15, 0x7bff)) }
+    }
+
     /// Unsigned sums, at most 255.
     unsafe fn add_bytes(x: Self::I, y: Self::I) -> Self::I;
     /// Unsigned.
     unsafe fn min_bytes(x: Self::I, y: Self::I) -> Self::I;
     /// Is any byte greater? Unsigned.
     unsafe fn any_byte_greater(x: Self::I, y: Self::I) -> bool;
+}
+
+/// Encodings of a format narrower than binary16, or binary16, as numbers: UP is how far their fractions lie below binary32's, SIGN
+/// how far their signs do. The exponent has the given bias; finite magnitudes end at `largest`, what lies above has the
+/// fraction of an infinity or a NaN.
+///
+/// No operand is a subnormal number, which would cost time: those of the format are made as differences of normal ones.
+#[inline(always)]
+pub unsafe fn number<L: Lanes, const UP: i32, const SIGN: i32>(
+    x: L::I,
+    bias: i32,
+    largest: i32,
+) -> L::F {
+    // SAFETY: the caller is compiled for the level.
+    unsafe {
+        let sign = L::and(L::shl::<SIGN>(x), L::splat_i(i32::MIN));
+        let magnitude = L::and(L::shl::<UP>(x), L::splat_i((1 << (31 - SIGN + UP)) - 1));
+        let least = (128 - bias) << 23;
+        let subnormal = L::add(
+            L::from_bits(L::add_i(magnitude, L::splat_i(least))),
+            L::splat(-f32::from_bits(least as u32)),
+        );
+        let normal = L::add_i(magnitude, L::splat_i((127 - bias) << 23));
+        let is_subnormal = L::greater(L::splat_i(1 << 23), magnitude);
+        let finite = L::select(is_subnormal, L::bits(subnormal), normal);
+        let is_special = L::greater(magnitude, L::splat_i(largest << UP));
+        let special = L::or(normal, L::splat_i(0x7f80_0000));
+        L::from_bits(L::or(L::select(is_special, special, finite), sign))
+    }
 }
 
 /// Byte `B` of every 32-bit lane, moved to the exponent field of a binary32 number.

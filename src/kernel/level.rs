@@ -3,6 +3,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use super::lanes::{Job, Lanes};
+
 /// A set of instructions that kernels are compiled for, lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Level {
@@ -82,6 +84,25 @@ fn best(cap: Option<Level>) -> Level {
 /// Which kernel level is in use: "portable", "neon", "avx2" or "avx512".
 pub fn cpu_features() -> &'static str {
     level().name()
+}
+
+/// Runs a job on a level.
+///
+/// # Safety
+/// The machine must have the level; the rest is what the job says of its own.
+pub(super) unsafe fn on_level<J: Job>(level: Level, job: J) {
+    // SAFETY: promised by the caller.
+    unsafe {
+        match level {
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => super::neon::Neon::dispatch(job),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => super::avx2::Avx2::dispatch(job),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => super::avx512::Avx512::dispatch(job),
+            _ => super::portable::Portable::dispatch(job),
+        }
+    }
 }
 
 const NOT_FORCED: u8 = u8::MAX;

@@ -227,6 +227,26 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
+    unsafe fn load_pieces(from: *const u8, _: isize) -> int32x4_t {
+        unsafe { vreinterpretq_s32_u8(vld1q_u8(from)) }
+    }
+    #[inline(always)]
+    unsafe fn zip_words(x: int32x4_t, y: int32x4_t) -> [int32x4_t; 2] {
+        unsafe {
+            let (x, y) = (vreinterpretq_u16_s32(x), vreinterpretq_u16_s32(y));
+            [vzip1q_u16(x, y), vzip2q_u16(x, y)].map(|x| vreinterpretq_s32_u16(x))
+        }
+    }
+    #[inline(always)]
+    unsafe fn widen_words(x: int32x4_t) -> [int32x4_t; 2] {
+        unsafe {
+            let x = vreinterpretq_u16_s32(x);
+            let (low, high) = (vmovl_u16(vget_low_u16(x)), vmovl_high_u16(x));
+            [vreinterpretq_s32_u32(low), vreinterpretq_s32_u32(high)]
+        }
+    }
+
+    #[inline(always)]
     unsafe fn add_bytes(x: int32x4_t, y: int32x4_t) -> int32x4_t {
         unsafe {
             let sum = vqaddq_u8(vreinterpretq_u8_s32(x), vreinterpretq_u8_s32(y));

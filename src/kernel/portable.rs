@@ -266,6 +266,27 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    unsafe fn load_pieces(from: *const u8, _: isize) -> [i32; N] {
+        // SAFETY: promised by the caller.
+        unsafe { from.cast::<[i32; N]>().read_unaligned() }
+    }
+    #[inline(always)]
+    unsafe fn zip_words(x: [i32; N], y: [i32; N]) -> [[i32; N]; 2] {
+        let low = |x: i32, y: i32| x & 0xffff | y << 16;
+        let high = |x: i32, y: i32| (x as u32 >> 16) as i32 | y & !0xffff;
+        let pair = |i: usize| [low(x[i], y[i]), high(x[i], y[i])];
+        let ([a, b], [c, d]) = (pair(0), pair(1));
+        let ([e, f], [g, h]) = (pair(2), pair(3));
+        [[a, b, c, d], [e, f, g, h]]
+    }
+    #[inline(always)]
+    unsafe fn widen_words(x: [i32; N]) -> [[i32; N]; 2] {
+        let (low, high) = (|x: i32| x & 0xffff, |x: i32| (x as u32 >> 16) as i32);
+        let half = |i: usize| [low(x[i]), high(x[i]), low(x[i + 1]), high(x[i + 1])];
+        [half(0), half(2)]
+    }
+
+    #[inline(always)]
     unsafe fn add_bytes(x: [i32; N], y: [i32; N]) -> [i32; N] {
         bytes(x, y, u8::saturating_add)
     }

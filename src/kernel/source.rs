@@ -6,13 +6,15 @@
 
 mod lines;
 mod rounding;
+mod words;
 
-use super::level::{Level, level};
+use super::level::{Level, level, on_level};
 use crate::format::Format;
 use crate::gemm::{Storage, View};
 use crate::model::Params;
 use lines::{Lines, fill, turn};
 use rounding::{Rules, byte_table, cut, from_fp16, from_tf32, to_bf16};
+use words::{Rows, Turn};
 
 /// Where a strip's numbers are.
 #[derive(Clone, Copy, Debug)]
@@ -206,8 +208,26 @@ impl Source {
                 };
                 return self.convert(view.address(part.first, part.k_first), shape, to);
             }
+            let mut turned = 0;
+            if view.storage() == Storage::Raw && self.format.bytes() <= 2 {
+                let bytes = self.format.bytes() as isize;
+                let rows = Rows {
+                    address: view.address(part.first, part.k_first),
+                    pitch: view.row_stride() * bytes,
+                    rows,
+                    k,
+                    to,
+                    lanes,
+                };
+                let job = Turn {
+                    rows,
+                    format: self.format,
+                    turned: &mut turned,
+                };
+                on_level(self.level, job);
+            }
             // One lane at a time, some of them, then turned.
-            for group in (0..rows).step_by(GROUP) {
+            for group in (turned..rows).step_by(GROUP) {
                 let count = GROUP.min(rows - group);
                 let shape = Lines {
                     lines: count,
@@ -547,6 +567,61 @@ mod tests {
                             let want = want(params.visible(format, bits.into()));
                             assert!(same(x, want), "{format} {bits:x} {conventions:?}");
                         }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Raw rows along K, with and without a gap between them, on every level.
+    #[test]
+    fn rows_of_raw_elements_are_turned() {
+        for row in FORMATS.iter().filter(|row| row.storage_bits <= 16) {
+            let format = row.format;
+            let bytes = format.bytes();
+            for (k, gap) in [
+                (1, 0),
+                (4, 0),
+                (5, 0),
+                (8, 3),
+                (13, 0),
+                (16, 0),
+                (31, 1),
+                (40, 0),
+            ] {
+                let pitch = k + gap;
+                let rows = 70000usize.div_ceil(pitch).min(5000) | 1;
+                let encoding = |row: usize, p: usize| (row * pitch + p) as u64 * 40503 >> 3;
+                let data: Vec<u8> = (0..rows * pitch)
+                    .flat_map(|i| encoding(0, i).to_le_bytes()[..bytes].to_vec())
+                    .collect();
+                let pointer = data.as_ptr().cast_mut();
+                // SAFETY: the view covers `data`.
+                let view = unsafe { View::new(pointer, Storage::Raw, format, pitch as isize, 1) };
+                let mut source = Source::new(view, 1.0, format, &Params::default());
+                let part = Part {
+                    first: 0,
+                    rows,
+                    lanes: rows + 1,
+                    k_first: 0,
+                    k,
+                    k_padded: k + 1,
+                };
+                for level in Level::ALL.into_iter().filter(|level| level.available()) {
+                    source.level = level;
+                    let mut buffer = StripBuffer::default();
+                    // SAFETY: the elements exist.
+                    let strip = unsafe { source.load(part, &mut buffer) }.single();
+                    for (at, &x) in strip.iter().enumerate() {
+                        let (p, lane) = (at / (rows + 1), at % (rows + 1));
+                        let want = match p < k && lane < rows {
+                            true => {
+                                let mask = (1 << row.storage_bits) - 1;
+                                to_f64(format, encoding(lane, p) & mask) as f32
+                            }
+                            false => 0.0,
+                        };
+                        assert!(same(x, want), "{format} {k} {} {at}: {x}", level.name());
                     }
                 }
             }
