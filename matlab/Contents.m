@@ -34,6 +34,8 @@
 %   mfma_decode      - Numbers that encodings stand for
 %   mfma_sample      - Random inputs, drawn to show what a unit does
 %   mfma_validate    - Compare a unit with a function, a model or a dump on random inputs
+%   mfma_probe       - Find the features of a unit from its answers alone
+%   mfma_explain     - A dot product step by step, and why two units differ
 %   mfma_info        - What is known about each unit, and how well
 %   mfma_version     - Version, and the papers to cite
 %   mfma_threads     - Number of threads

@@ -39,6 +39,7 @@ function D = CustomTC(alpha, A, B, beta, C, informat, outformat, params)
 %       drop_c_beyond      a late c so many binades below the products is dropped
 %                          [25 with odd_even_grouping and armode 'rd', else none]
 %       sequential_fma     1: one fused multiply-add after the other [0]
+%       zero_c_exponent    the exponent with which a late c = 0 counts where c_min_exp_limit is 1 [-126]
 %       interleave         1: a block is two half blocks, k mod 4 in {0,1} and {2,3} [0]
 %       nan_after_cut      1: tf32 words are cut before NaNs are told from infinities, as on Hopper [0]
 %       conventions        zero's sign, NaN's bits and c between blocks: 'amd', 'nvidia', 'toolbox' [as the scheme's vendor]

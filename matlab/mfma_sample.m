@@ -41,11 +41,8 @@ names = {'arch', 'format', 'out', 'instruction', 'params', 'sampler', 'seed', 'f
 unit = unit_options('mfma_sample', names, varargin);
 raw = false;
 if isfield(unit, 'raw')
-    raw = unit.raw;
+    raw = yes_or_no('mfma_sample', unit.raw, 'raw');
     unit = rmfield(unit, 'raw');
-    if ~(islogical(raw) || isnumeric(raw)) || numel(raw) ~= 1
-        error('mfma:arg:type', 'mfma_sample: option raw must be true or false');
-    end
 end
 [a, b, c] = mfma_mex('sample', 'mfma_sample', unit, n);
 if ~raw
@@ -86,4 +83,5 @@ end
 %!error id=mfma:arg:value mfma_sample (3, 'arch', 'MI100', 'sampler', 'nice')
 %!error id=mfma:arg:option mfma_sample (3, 'arch', 'MI100', 'samples', 'all')
 %!error id=mfma:arg:type mfma_sample (3, 'arch', 'MI100', 'raw', 'yes')
+%!error id=mfma:arg:value mfma_sample (3, 'arch', 'MI100', 'first', 2^53 - 2)
 %!error id=mfma:arch:unknown mfma_sample (3, 'arch', 'MI1')

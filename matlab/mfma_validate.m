@@ -61,28 +61,29 @@ names = {'arch', 'format', 'out', 'instruction', 'params', 'sampler', 'seed', 'f
 unit = unit_options(who, names, varargin);
 for name = {'raw', 'any_nan', 'ignore_c'}
     if isfield(unit, name{1})
-        unit.(name{1}) = yes_or_no(unit.(name{1}), name{1});
+        unit.(name{1}) = yes_or_no(who, unit.(name{1}), name{1});
     end
 end
+mfma_mex('bound', who, 0, 0, option(unit, 'epsilon', 1e-6)); % refuses what is no probability, before any work
 if isfield(unit, 'dump')
     if ~isempty(subject)
         error('mfma:arg:value', '%s: subject must be [] where there is a dump', who);
     end
+    without(who, unit, {'sampler', 'seed', 'first', 'k', 'count', 'stop_after', 'raw'}, 'there is a dump');
     report = by_library(who, unit, []);
 elseif isa(subject, 'function_handle')
+    without(who, unit, {'ignore_c'}, 'there is no dump');
     report = by_function(who, unit, subject);
 elseif isstruct(subject)
-    other = formats_only(unit);
-    [other.params, other.fnuz] = custom_params(subject, who);
-    report = by_library(who, unit, other);
+    without(who, unit, {'ignore_c', 'raw'}, 'subject is a struct');
+    report = by_library(who, unit, unit_like(who, unit, subject));
 elseif ischar(subject) || (isa(subject, 'string') && isscalar(subject))
     subject = char(subject);
+    without(who, unit, {'ignore_c', 'raw'}, 'subject is a name');
     if strcmpi(subject, 'reference')
         report = by_library(who, unit, []);
     else
-        other = formats_only(unit);
-        other.arch = subject;
-        report = by_library(who, unit, other);
+        report = by_library(who, unit, unit_like(who, unit, subject));
     end
 else
     error('mfma:arg:type', ['%s: subject is of class %s; it must be a function handle, a name, a struct of features, or [] ', ...
@@ -94,17 +95,13 @@ if nargout == 0
 end
 end
 
-function yes = yes_or_no(value, name)
-if ~(islogical(value) || isnumeric(value)) || numel(value) ~= 1
-    error('mfma:arg:type', 'mfma_validate: option %s must be true or false', name);
+function without(who, unit, names, why)
+% Refuses options that would do nothing.
+for name = names
+    if isfield(unit, name{1})
+        error('mfma:arg:value', '%s: option %s does nothing where %s', who, name{1}, why);
+    end
 end
-yes = double(logical(value));
-end
-
-function other = formats_only(unit)
-% The formats of a unit, for another one.
-formats = mfma_mex('formats', 'mfma_validate', unit);
-other = struct('format', {formats(1:2)}, 'out', formats{3});
 end
 
 function report = by_library(who, unit, other)
@@ -139,6 +136,9 @@ count = whole(who, unit, 'count', 1e5);
 keep = whole(who, unit, 'keep', 5);
 stop_after = whole(who, unit, 'stop_after', 0);
 first = whole(who, unit, 'first', 0);
+if count > 2^53 - first
+    error('mfma:arg:value', '%s: first + count is more than 2^53', who);
+end
 formats = mfma_mex('formats', who, unit);
 [a, b, c] = mfma_mex('sample', who, unit, 0);
 report = completed(0, 0, 1, unit);
@@ -153,20 +153,7 @@ while done < count && ~stopped
     as_raw = unit;
     as_raw.raw = true;
     [~, expected] = mfma_mex('dot', who, a, b, c, as_raw);
-    if raw
-        got = subject(a, b, c);
-        if ~isa(got, class(expected))
-            error('mfma:arg:type', '%s: the function returns class %s; with raw it must return %s', who, class(got), ...
-                class(expected));
-        end
-    else
-        got = subject(mfma_decode(a, formats{1}), mfma_decode(b, formats{2}), mfma_decode(c, formats{3}));
-        got = encoded(who, got, formats{3});
-    end
-    if numel(got) ~= n
-        error('mfma:arg:size', '%s: the function returns %d results for %d cases', who, numel(got), n);
-    end
-    got = reshape(got, 1, n);
+    got = answer_of(who, subject, raw, formats, a, b, c);
     wrong = got ~= expected;
     if any_nan
         wrong(wrong) = ~(isnan(mfma_decode(got(wrong), formats{3})) & isnan(mfma_decode(expected(wrong), formats{3})));
@@ -194,18 +181,6 @@ report.cases = done;
 report.next = first + done;
 if ~stopped
     report.bound = mfma_mex('bound', who, done, report.mismatches, report.epsilon);
-end
-end
-
-function bits = encoded(who, numbers, format)
-if ~isnumeric(numbers) || ~isreal(numbers)
-    error('mfma:arg:type', '%s: the function returns class %s; it must return real numbers', who, class(numbers));
-end
-numbers = double(numbers);
-[rounded, bits] = mfma_mex('round', who, numbers, format, 'rne', 'ieee');
-strange = find(rounded ~= numbers & ~(isnan(rounded) & isnan(numbers)), 1);
-if ~isempty(strange)
-    error('mfma:arg:value', '%s: the function returns %.17g, which is no number of %s', who, numbers(strange), format);
 end
 end
 
@@ -246,20 +221,11 @@ function show(report)
 fprintf('%.0f cases, %.0f mismatches; probability of one at most %.3g (but for %.3g)\n', report.cases, report.mismatches, ...
     report.bound, report.epsilon);
 for i = 1:numel(report.index)
-    fprintf('case %.0f: expected %s, got %s\n', report.index(i), hex(report.expected(i)), hex(report.got(i)));
+    fprintf('case %.0f: expected %s, got %s\n', report.index(i), hex_words(report.expected(i)), hex_words(report.got(i)));
     if ~isempty(report.a)
-        fprintf('  a=%s\n  b=%s\n  c=%s\n', hex(report.a(:, i)), hex(report.b(:, i)), hex(report.c(i)));
+        fprintf('  a=%s\n  b=%s\n  c=%s\n', hex_words(report.a(:, i)), hex_words(report.b(:, i)), hex_words(report.c(i)));
     end
 end
-end
-
-function text = hex(bits)
-digits = 2 * str2double(strrep(class(bits), 'uint', '')) / 8;
-words = cell(1, numel(bits));
-for i = 1:numel(bits)
-    words{i} = sprintf('%0*x', digits, bits(i));
-end
-text = strjoin(words, ',');
 end
 
 %!test  % the example
@@ -310,4 +276,9 @@ end
 %!error id=mfma:arg:type mfma_validate (@(a, b, c) 'x', 'arch', 'MI100')
 %!error id=mfma:arg:value mfma_validate ('reference', 'arch', 'MI100', 'sampler', 'nice')
 %!error id=mfma:arg:value mfma_validate ('reference', 'arch', 'MI100', 'epsilon', 2)
+%!error id=mfma:arg:value mfma_validate (@(a, b, c) error ('asked'), 'arch', 'MI100', 'epsilon', 2)
+%!error id=mfma:arg:value mfma_validate ([], 'arch', 'MI300X', 'dump', 'any.txt', 'seed', 3)
+%!error id=mfma:arg:value mfma_validate ('reference', 'arch', 'MI300X', 'raw', true)
+%!error id=mfma:arg:value mfma_validate (@(a, b, c) c, 'arch', 'MI300X', 'first', 2^53, 'count', 1)
+%!error id=mfma:arg:value mfma_validate ('reference', 'arch', 'MI300X', 'first', 2^53 - 5, 'count', 6)
 %!error id=mfma:format:unsupported mfma_validate ('MI100', 'arch', 'MI300X', 'format', 'fp8')

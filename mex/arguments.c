@@ -201,6 +201,17 @@ const char *list_of(const char *const *list, char *out, size_t size)
     return out;
 }
 
+/* Element i of an array of encodings. */
+static void put_encoding(void *array, mwSize i, uint64_t bits, int bytes)
+{
+    switch (bytes) {
+    case 1:  ((uint8_t *)array)[i] = (uint8_t)bits; break;
+    case 2:  ((uint16_t *)array)[i] = (uint16_t)bits; break;
+    case 4:  ((uint32_t *)array)[i] = (uint32_t)bits; break;
+    default: ((uint64_t *)array)[i] = bits; break;
+    }
+}
+
 static mxClassID class_of(int bytes)
 {
     return bytes == 1 ? mxUINT8_CLASS : bytes == 2 ? mxUINT16_CLASS : bytes == 4 ? mxUINT32_CLASS : mxUINT64_CLASS;
@@ -209,6 +220,14 @@ static mxClassID class_of(int bytes)
 mxArray *encoding_array(mwSize rows, mwSize cols, int bytes)
 {
     return mxCreateNumericMatrix(rows, cols, class_of(bytes), mxREAL);
+}
+
+mxArray *encoding_scalar(const uint64_t *bits, int bytes)
+{
+    mxArray *out = encoding_array(bits ? 1 : 0, bits ? 1 : 0, bytes);
+    if (bits)
+        put_encoding(mxGetData(out), 0, *bits, bytes);
+    return out;
 }
 
 mxArray *encodings_like(const mxArray *in, int bytes)
@@ -237,12 +256,7 @@ const void *get_encodings(const mxArray *in, int bytes, label name)
         if (!(x >= 0 && x < top) || x != floor(x))
             fail("mfma:arg:value", "%s: %s has the element %.17g, which is no encoding of %d bits%s", name.function,
                  name.argument, x, 8 * bytes, bytes == 8 ? " that a double holds; pass uint64" : "");
-        switch (bytes) {
-        case 1:  ((uint8_t *)out)[i] = (uint8_t)x; break;
-        case 2:  ((uint16_t *)(void *)out)[i] = (uint16_t)x; break;
-        case 4:  ((uint32_t *)(void *)out)[i] = (uint32_t)x; break;
-        default: ((uint64_t *)(void *)out)[i] = (uint64_t)x; break;
-        }
+        put_encoding(out, i, (uint64_t)x, bytes);
     }
     mxFree(numbers);
     return out;

@@ -50,6 +50,7 @@ const void *get_encodings(const mxArray *in, int bytes, label name);
 
 /* An array for encodings: uint8, uint16, uint32 or uint64. */
 mxArray *encoding_array(mwSize rows, mwSize cols, int bytes);
+mxArray *encoding_scalar(const uint64_t *bits, int bytes); /* NULL: an empty one */
 mxArray *encodings_like(const mxArray *in, int bytes);
 
 #endif

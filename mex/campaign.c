@@ -8,44 +8,28 @@
 #include "units.h"
 #include "watch.h"
 
-/* Doubles count exactly up to here. */
-static const double MOST = 9007199254740992.0;
-
-static int64_t integer_option(const mxArray *options, const char *name, int64_t missing, double least, double most,
-                              const char *function)
-{
-    const mxArray *value = field(options, name);
-    return value ? get_integer(value, least, most, (label){function, name}) : missing;
-}
-
-static const char *text_option(const mxArray *options, const char *name, const char *function)
-{
-    const mxArray *value = field(options, name);
-    return value ? get_text(value, (label){function, name}) : NULL;
-}
-
 void formats_of(const char *function, mxArray *plhs[], const mxArray *const *prhs)
 {
     unit_formats formats;
     mfma_model_free(described_unit(function, prhs[0], &formats));
-    plhs[0] = mxCreateCellMatrix(1, 3);
-    mxSetCell(plhs[0], 0, mxCreateString(mfma_format_name(formats.a)));
-    mxSetCell(plhs[0], 1, mxCreateString(mfma_format_name(formats.b)));
-    mxSetCell(plhs[0], 2, mxCreateString(mfma_format_name(formats.d)));
+    plhs[0] = format_names(formats);
 }
 
 void sample_cases(const char *function, mxArray *plhs[], const mxArray *const *prhs, int nlhs)
 {
     const mxArray *u = prhs[0];
     const int64_t n = get_integer(prhs[1], 0, 1e9, (label){function, "n"});
-    const int64_t seed = integer_option(u, "seed", 0, 0, MOST, function);
-    const int64_t first = integer_option(u, "first", 0, 0, MOST, function);
+    const int64_t seed = integer_option(u, "seed", 0, 0, MOST_EXACT, function);
+    const int64_t first = integer_option(u, "first", 0, 0, MOST_EXACT, function);
     const char *sampler = text_option(u, "sampler", function);
     int64_t k = integer_option(u, "k", -1, 0, 65536, function);
     unit_formats formats;
-    mfma_model *model = described_unit(function, u, &formats);
+    mfma_model *model;
     mfma_status status = MFMA_OK;
     mxArray *a, *b, *c;
+    if ((double)n > MOST_EXACT - (double)first)
+        fail("mfma:arg:value", "%s: first + n is more than 2^53", function);
+    model = described_unit(function, u, &formats);
     if (k < 0)
         status = mfma_sample_length(model, &k);
     mfma_model_free(model); /* no model may live while memory is allocated: that may end in an error */
@@ -92,10 +76,12 @@ void validate_unit(const char *function, mxArray *plhs[], const mxArray *const *
     report.size = sizeof report;
     check(mfma_validate_args_default(&args), function);
     args.sampler = sampler;
-    args.seed = (uint64_t)integer_option(u, "seed", 0, 0, MOST, function);
-    args.first = integer_option(u, "first", 0, 0, MOST, function);
-    args.count = integer_option(u, "count", 1000000, 0, MOST, function);
+    args.seed = (uint64_t)integer_option(u, "seed", 0, 0, MOST_EXACT, function);
+    args.first = integer_option(u, "first", 0, 0, MOST_EXACT, function);
+    args.count = integer_option(u, "count", 1000000, 0, MOST_EXACT, function);
     args.k = integer_option(u, "k", -1, 0, 65536, function);
+    if ((double)args.count > MOST_EXACT - (double)args.first)
+        fail("mfma:arg:value", "%s: first + count is more than 2^53", function);
     args.stop_after = integer_option(u, "stop_after", 0, 0, 1e6, function);
     args.keep = keep;
     args.any_nan = (int32_t)integer_option(u, "any_nan", 0, 0, 1, function);
@@ -140,8 +126,8 @@ void validate_unit(const char *function, mxArray *plhs[], const mxArray *const *
 
 void bound_of(const char *function, mxArray *plhs[], const mxArray *const *prhs)
 {
-    const int64_t cases = get_integer(prhs[0], 0, MOST, (label){function, "cases"});
-    const int64_t mismatches = get_integer(prhs[1], 0, MOST, (label){function, "mismatches"});
+    const int64_t cases = get_integer(prhs[0], 0, MOST_EXACT, (label){function, "cases"});
+    const int64_t mismatches = get_integer(prhs[1], 0, MOST_EXACT, (label){function, "mismatches"});
     double bound;
     check(mfma_mismatch_bound(cases, mismatches, get_scalar(prhs[2], (label){function, "epsilon"}), &bound), function);
     plhs[0] = mxCreateDoubleScalar(bound);

@@ -21,6 +21,7 @@
 #include "mex.h"
 
 #include "arguments.h"
+#include "ask.h"
 #include "campaign.h"
 #include "mfma.h"
 #include "units.h"
@@ -425,6 +426,37 @@ static void bound(const char *function, call in)
     bound_of(function, in.plhs, in.prhs);
 }
 
+/* Questions to units: see ask.h. */
+static void probe(const char *function, call in)
+{
+    probe_unit(function, in.plhs, in.prhs);
+}
+
+static void named(const char *function, call in)
+{
+    formats_of_options(function, in.plhs, in.prhs);
+}
+
+static void encodings(const char *function, call in)
+{
+    check_encodings(function, in.plhs, in.prhs, in.nlhs);
+}
+
+static void explain(const char *function, call in)
+{
+    explain_case(function, in.plhs, in.prhs, in.nlhs);
+}
+
+static void attribute(const char *function, call in)
+{
+    attribute_cases(function, in.plhs, in.prhs, in.nlhs);
+}
+
+static void separate(const char *function, call in)
+{
+    separate_units(function, in.plhs, in.prhs, in.nlhs);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------
  * 5  The command table, and the entry point
  * --------------------------------------------------------------------------------------------------------------- */
@@ -448,6 +480,12 @@ static const struct {
     {"sample", 2, 2, sample},
     {"validate", 2, 2, validate},
     {"bound", 3, 3, bound},
+    {"probe", 2, 2, probe},
+    {"formats_named", 1, 1, named},
+    {"encodings", 4, 4, encodings},
+    {"explain", 4, 4, explain},
+    {"attribute", 5, 5, attribute},
+    {"separate", 3, 3, separate},
 };
 
 /* The library's threads live in this file's code, and `clear mex` would unmap it under them. On Linux a link flag

@@ -24,6 +24,19 @@ const mxArray *field(const mxArray *options, const char *name)
     return value && !(mxIsDouble(value) && mxIsEmpty(value)) ? value : NULL;
 }
 
+int64_t integer_option(const mxArray *options, const char *name, int64_t missing, double least, double most,
+                       const char *function)
+{
+    const mxArray *value = field(options, name);
+    return value ? get_integer(value, least, most, (label){function, name}) : missing;
+}
+
+const char *text_option(const mxArray *options, const char *name, const char *function)
+{
+    const mxArray *value = field(options, name);
+    return value ? get_text(value, (label){function, name}) : NULL;
+}
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Features: one row a field of mfma_params
  * --------------------------------------------------------------------------------------------------------------- */
@@ -105,7 +118,7 @@ static mfma_params read_params(const mxArray *in, const char *function)
     return params;
 }
 
-static mxArray *write_params(mfma_params *params)
+mxArray *features_struct(mfma_params *params)
 {
     const char *names[FIELD_COUNT];
     mxArray *out;
@@ -228,6 +241,20 @@ static unit_formats named_formats(const char *function, const mxArray *unit, mfm
     return f;
 }
 
+unit_formats formats_named(const char *function, const mxArray *options)
+{
+    return named_formats(function, options, MFMA_ARCH_HOPPER, 1);
+}
+
+mxArray *format_names(unit_formats formats)
+{
+    mxArray *out = mxCreateCellMatrix(1, 3);
+    mxSetCell(out, 0, mxCreateString(mfma_format_name(formats.a)));
+    mxSetCell(out, 1, mxCreateString(mfma_format_name(formats.b)));
+    mxSetCell(out, 2, mxCreateString(mfma_format_name(formats.d)));
+    return out;
+}
+
 /* The unit of an instruction. Formats that are named beside it must be its own. */
 static mfma_model *unit_of_instruction(const char *function, const mxArray *unit, mfma_arch arch, unit_formats *formats)
 {
@@ -293,7 +320,7 @@ mxArray *catalogue(const char *function)
         mxSetField(out, (mwIndex)i, "a", mxCreateString(mfma_format_name(unit.a)));
         mxSetField(out, (mwIndex)i, "b", mxCreateString(mfma_format_name(unit.b)));
         mxSetField(out, (mwIndex)i, "out", mxCreateString(mfma_format_name(unit.d)));
-        mxSetField(out, (mwIndex)i, "params", write_params(&params));
+        mxSetField(out, (mwIndex)i, "params", features_struct(&params));
         mxSetField(out, (mwIndex)i, "instruction", mxCreateString(unit.instruction));
         mxSetField(out, (mwIndex)i, "by_instruction", mxCreateLogicalScalar(unit.by_instruction != 0));
         mxSetField(out, (mwIndex)i, "evidence", mxCreateString(EVIDENCE[unit.evidence]));

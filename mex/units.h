@@ -17,6 +17,14 @@ void check_name(mfma_status status, label what);
 /* A field of a struct; NULL where it is missing or []. */
 const mxArray *field(const mxArray *options, const char *name);
 
+/* The same as a number, or `missing`; and as text, or NULL. */
+int64_t integer_option(const mxArray *options, const char *name, int64_t missing, double least, double most,
+                       const char *function);
+const char *text_option(const mxArray *options, const char *name, const char *function);
+
+/* Doubles count exactly up to here. */
+#define MOST_EXACT 9007199254740992.0
+
 /* What the toolbox function `function` computes for these names of formats; `out` is NULL when the user gave none. */
 typedef struct {
     mfma_arch arch;
@@ -36,6 +44,15 @@ typedef struct {
     mfma_format a, b, d;
 } unit_formats;
 mfma_model *described_unit(const char *function, const mxArray *unit, unit_formats *formats);
+
+/* The formats that the fields format and out name, of a unit that is not known. */
+unit_formats formats_named(const char *function, const mxArray *options);
+
+/* Their names, in a cell array. */
+mxArray *format_names(unit_formats formats);
+
+/* Features as a struct with the fields of mfma_params. */
+mxArray *features_struct(mfma_params *params);
 
 /* A struct array of all units of the catalogue. */
 mxArray *catalogue(const char *function);

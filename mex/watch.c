@@ -14,10 +14,10 @@
 #include "arguments.h"
 #include "interpreter.h"
 
-/* Has the user pressed Ctrl-C? Octave sets a variable that its header quit.h documents. MATLAB has a function in libut
+/* Octave sets a variable that its header quit.h documents. MATLAB has a function in libut
  * that is not documented, but has been there for decades. Both are looked up when they are needed, so that the file
  * loads without them; it is then just not interrupted. */
-static int ctrl_c(void)
+int interrupted(void)
 {
 #ifndef _WIN32
     volatile sig_atomic_t *octave = (volatile sig_atomic_t *)dlsym(RTLD_DEFAULT, "octave_signal_caught");
@@ -72,7 +72,7 @@ static int32_t call_user(watch *w, double done)
 int32_t watch_tell(double done, void *data)
 {
     watch *w = (watch *)data;
-    if (ctrl_c())
+    if (interrupted())
         return 1;
     if (w->call)
         return call_user(w, done);

@@ -7,6 +7,9 @@
 
 #include "mex.h"
 
+/* Has the user pressed Ctrl-C? */
+int interrupted(void);
+
 typedef struct {
     const char *function;   /* what messages begin with */
     const mxArray *call;    /* function that is told, or NULL */

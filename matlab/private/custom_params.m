@@ -49,7 +49,7 @@ if ~(limit <= -1024)
 end
 p.zero_c_exponent = [];
 if flag(params, 'c_min_exp_limit', false, who)
-    p.zero_c_exponent = -126;
+    p.zero_c_exponent = optional(params, 'zero_c_exponent', -126, who);
 end
 p.product_limit = flag(params, 'prd_limit', false, who);
 p.in_subnormals = flag(params, 'in_subnormals', true, who);

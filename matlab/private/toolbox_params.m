@@ -36,5 +36,8 @@ if late
     t.late_total_bits = p.late_total_bits;
     t.drop_c_beyond = p.drop_c_beyond;
 end
+if ~isempty(p.zero_c_exponent) && p.zero_c_exponent ~= -126
+    t.zero_c_exponent = p.zero_c_exponent;
+end
 t.conventions = p.conventions;
 end

@@ -9,6 +9,9 @@ one('A = rand(2000, 40000);', 'for i = 1:1000, D = mfma_dot(A, A, [], ''arch'', 
 % In the user's own function: what Octave raises there must not pass through the library.
 one('A = rand(1000);', ['for i = 1:1000, D = mfma_gemm(A, A, [], ''arch'', ''MI300X'', ''progress'', ', ...
     '@(f) f + sum(sin(1:1e7)) < Inf); end']);
+one('', 'for i = 1:1000, r = mfma_probe(@(a, b, c) c + 0 * sum(sin(1:1e6))); end');
+[status, output] = child('mfma_probe(@(a, b, c) exit(3));');
+check(status == 3, 'exit in a black box: status %d, %s', status, output);
 [status, output] = child('mfma_gemm(ones(1500), ones(1500), [], ''arch'', ''MI300X'', ''threads'', 1, ''progress'', @(f) exit(3));');
 check(status == 3, 'exit in a callback: status %d, %s', status, output);
 end

@@ -121,10 +121,52 @@ static void progress()
     }
 }
 
+/* A unit as a black box; what it throws; a dot product step by step. */
+static void questions()
+{
+    const mfma::model mi100("MI100", "fp16");
+    const mfma::black_box gpu = [&](std::int64_t count, std::int64_t k, const void *a, const void *b, const void *c, void *d) {
+        mfma::check(mfma_dot_batch(mi100.get(), count, k, a, b, c, d));
+    };
+    const mfma::probed found = mfma::probe(gpu);
+    CHECK(found.report.mismatches == 0 && found.features.fma == 4 && found.features.scheme == MFMA_SCHEME_CORRECT_ROUNDING);
+    CHECK(found.text.size() + 1 == found.report.text_size && found.text.find("CDNA1") != std::string::npos);
+    CHECK(!found.units.empty() && !found.findings.empty());
+    CHECK(mfma::capabilities()[static_cast<std::size_t>(found.units[0])].arch == MFMA_ARCH_CDNA1);
+    const mfma::black_box broken = [](auto...) { throw std::runtime_error("mine"); };
+    for (int which = 0; which < 2; which++) {
+        try {
+            which == 0 ? (void)mfma::probe(broken) : (void)mfma::validate(mfma::campaign(mi100, 100), broken);
+            CHECK(false);
+        } catch (const std::runtime_error &error) {
+            CHECK(std::strcmp(error.what(), "mine") == 0);
+        }
+    }
+    mfma::probe_args wide(MFMA_FMT_BF16, MFMA_FMT_BF16, MFMA_FMT_FP32);
+    CHECK(wide.a == MFMA_FMT_BF16 && wide.k == 64);
+    wide.k = 3;
+    throws(MFMA_ERR_INVALID_ARGUMENT, "k is 3", [&] { mfma::probe(gpu, wide); });
+    CHECK(mfma::validate(mfma::campaign(mi100, 5000)).mismatches == 0);
+    CHECK(mfma::validate(mfma::campaign(mi100, 5000), gpu).mismatches == 0);
+    const mfma::model mi300x("MI300X", "fp16");
+    mfma::campaign two(mi100, 5000);
+    two.other = mi300x.get();
+    CHECK(mfma::validate(two).mismatches > 0);
+    const std::uint16_t a[]{0x8c00, 0x8be0}, b[]{0x0c00, 0x0800};
+    const auto steps = mfma::explain_steps(mi300x, mfma::span(a), mfma::span(b), std::uint32_t{0x3f800000});
+    CHECK(steps.size() > 5 && steps.back().bits == 0x3f7fffff);
+    const std::string text = mfma::explain(mi300x, mfma::span(a), mfma::span(b), std::uint32_t{0x3f800000});
+    CHECK(text.find("3f7fffff") != std::string::npos && text.back() == '\n');
+    throws(MFMA_ERR_INVALID_ARGUMENT, "size of the unit's formats", [&] {
+        mfma::explain(mi300x, mfma::span(a), mfma::span(b), std::uint16_t{0});
+    });
+}
+
 int main()
 {
     products();
     models();
+    questions();
     progress();
     CHECK(mfma::version() == "1.0.0" && mfma::num_threads() >= 1);
     mfma::set_num_threads(0);
