@@ -21,9 +21,6 @@ const BLOCK_BYTES: usize = 192 << 10;
 const BLOCKS_A_THREAD: usize = 10;
 /// Elements of K that a task packs.
 pub const PACKED_K: usize = 128;
-/// Elements of K that are converted at a time.
-pub const STRIP_K: usize = 32;
-
 /// How a product is cut up.
 #[derive(Clone, Copy)]
 pub struct Cuts {
@@ -126,7 +123,7 @@ impl Places {
         let panels_b = place(cuts.nb / shape.nr * cuts.step * shape.b_block_bytes);
         let carried = place(carried);
         let own = place(block);
-        let k = STRIP_K.max(shape.block);
+        let k = Source::MOST_STRIP_K.max(shape.block);
         let strip = place(shape.mr.max(shape.nr) * k * number) - own;
         let lines = place(Source::line_numbers(k) * 4) - own;
         let own_bytes = place(0) - own;

@@ -12,7 +12,7 @@
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::control::Control;
-use super::cuts::{Cuts, PACKED_K, Places, STRIP_K, part};
+use super::cuts::{Cuts, PACKED_K, Places, part};
 use super::problem::{Problem, View};
 use super::results::Results;
 use super::workspace::Workspace;
@@ -23,7 +23,7 @@ use crate::model::Model;
 use crate::threads;
 
 /// Numbers in the panels that a task packs one after the other: neighbours share cache lines of the operand.
-const PACKED_TOGETHER: usize = 64;
+const PACKED_TOGETHER: usize = 128;
 /// Results of one column that a task rounds where there are no products, and how many products one takes as long as.
 const RESULTS_A_TASK: usize = 1 << 12;
 const PRODUCTS_A_RESULT: usize = 500;
@@ -211,7 +211,6 @@ impl<'a, 'b> Run<'a, 'b> {
         let Shape { mr, nr, block, .. } = self.shape;
         // Tasks end where KC does.
         let strip = part(self.cuts.kc, PACKED_K / block, 1);
-        let short = (STRIP_K / block).max(1);
         let strips_a_kc = self.cuts.kc.div_ceil(strip);
         let strips = region.blocks.div_ceil(self.cuts.kc) * strips_a_kc;
         let (group_a, group_b) = (PACKED_TOGETHER.div_ceil(mr), PACKED_TOGETHER.div_ceil(nr));
@@ -229,6 +228,8 @@ impl<'a, 'b> Run<'a, 'b> {
             }
             let end = end.min(first + strip);
             let is_a = task < tasks_a;
+            let source = if is_a { &self.a } else { &self.b };
+            let short = (source.strip_k() / block).max(1);
             let (panels, lanes, start, rows) = match is_a {
                 true => {
                     let first = task * group_a;

@@ -16,7 +16,6 @@
 //! - Zeros' signs, infinities and overflow are IEEE's, here as there. A zero product that fills up K is +0.
 
 use std::marker::PhantomData;
-use std::sync::atomic::{Ordering, compiler_fence};
 
 use super::doubles::Doubles;
 use super::lanes::{Job, Lanes};
@@ -28,41 +27,35 @@ use crate::model::Model;
 pub fn kernel<L: Doubles>(model: &Model) -> Option<Box<dyn Kernel>> {
     let exact = model.a() == Format::Fp16;
     match (model.params().fma, exact) {
-        (4, true) => by_level::<L, 4, true>(model),
-        (4, false) => by_level::<L, 4, false>(model),
-        (2, true) => by_level::<L, 2, true>(model),
-        (2, false) => by_level::<L, 2, false>(model),
+        (4, true) => boxed::<L, 4, true>(model),
+        (4, false) => boxed::<L, 4, false>(model),
+        (2, true) => boxed::<L, 2, true>(model),
+        (2, false) => boxed::<L, 2, false>(model),
         _ => None,
     }
 }
 
-fn by_level<L: Doubles, const N: usize, const EXACT: bool>(
-    model: &Model,
-) -> Option<Box<dyn Kernel>> {
-    // Groups of rows that leave registers for a block's columns.
-    Some(match L::COUNT {
-        16 => Box::new(Pairwise::<L, N, EXACT, 4>::new(model)),
-        _ => Box::new(Pairwise::<L, N, EXACT, 2>::new(model)),
-    })
+fn boxed<L: Doubles, const N: usize, const EXACT: bool>(model: &Model) -> Option<Box<dyn Kernel>> {
+    Some(Box::new(Pairwise::<L, N, EXACT>::new(model)))
 }
 
 /// Rows of a tile.
 const MR: usize = 8;
+/// Rows that are written out in the loop over a tile's rows.
+const GROUP: usize = 4;
 /// Vectors in a row of a tile.
 const VECTORS: usize = 2;
 /// Bytes of B that stay in the first cache while all rows of a tile pass.
 const CACHED: usize = 16 << 10;
 
-/// Blocks of N products; EXACT says that products are exact in binary32; GROUP rows are computed at a time.
-struct Pairwise<L, const N: usize, const EXACT: bool, const GROUP: usize> {
+/// Blocks of N products; EXACT says that products are exact in binary32.
+struct Pairwise<L, const N: usize, const EXACT: bool> {
     /// Inputs below this are subnormal.
     min_normal: f32,
     level: PhantomData<L>,
 }
 
-impl<L: Doubles, const N: usize, const EXACT: bool, const GROUP: usize>
-    Pairwise<L, N, EXACT, GROUP>
-{
+impl<L: Doubles, const N: usize, const EXACT: bool> Pairwise<L, N, EXACT> {
     const NR: usize = VECTORS * L::COUNT;
 
     fn new(model: &Model) -> Self {
@@ -91,9 +84,7 @@ pub(super) fn min_normal(format: Format) -> f32 {
 }
 
 // SAFETY: packing and tiles touch what the shape describes.
-unsafe impl<L: Doubles, const N: usize, const EXACT: bool, const GROUP: usize> Kernel
-    for Pairwise<L, N, EXACT, GROUP>
-{
+unsafe impl<L: Doubles, const N: usize, const EXACT: bool> Kernel for Pairwise<L, N, EXACT> {
     fn shape(&self) -> Shape {
         Shape {
             mr: MR,
@@ -122,7 +113,7 @@ unsafe impl<L: Doubles, const N: usize, const EXACT: bool, const GROUP: usize> K
 
     unsafe fn tile(&self, tile: &Tile) {
         // SAFETY: promised by the caller.
-        unsafe { L::dispatch(TileJob::<L, N, EXACT, GROUP>(tile, PhantomData)) }
+        unsafe { L::dispatch(TileJob::<L, N, EXACT>(tile, PhantomData)) }
     }
 }
 
@@ -149,6 +140,19 @@ pub(super) fn flush_input(x: f32, min_normal: f32) -> f32 {
     let magnitude = x.to_bits() & 0x7fff_ffff;
     let subnormal = magnitude.wrapping_sub(1) < min_normal.to_bits() - 1;
     f32::from_bits(if subnormal { 0 } else { x.to_bits() })
+}
+
+/// [`flush_input`] of a vector.
+#[inline(always)]
+unsafe fn flushed<L: Doubles>(x: L::I, min_normal: f32) -> L::I {
+    // SAFETY: the caller is compiled for the level.
+    unsafe {
+        let magnitude = L::and(x, L::splat_i(0x7fff_ffff));
+        let below = L::greater(L::splat_i(min_normal.to_bits() as i32), magnitude);
+        let zero = L::splat_i(0);
+        let flushed = L::select(L::equal(magnitude, zero), x, zero);
+        L::select(below, flushed, x)
+    }
 }
 
 /// fl(fl(p1 + p2) + fl(p3 + p4)), or fl(p1 + p2), of N factors each.
@@ -191,14 +195,9 @@ pub(super) unsafe fn add_to_c<L: Doubles, const EXACT: bool>(x: L::F, y: L::F) -
     }
 }
 
-struct TileJob<'a, L, const N: usize, const EXACT: bool, const GROUP: usize>(
-    &'a Tile,
-    PhantomData<L>,
-);
+struct TileJob<'a, L, const N: usize, const EXACT: bool>(&'a Tile, PhantomData<L>);
 
-impl<L: Doubles, const N: usize, const EXACT: bool, const GROUP: usize> Job
-    for TileJob<'_, L, N, EXACT, GROUP>
-{
+impl<L: Doubles, const N: usize, const EXACT: bool> Job for TileJob<'_, L, N, EXACT> {
     #[inline(always)]
     unsafe fn run<M: Lanes>(self) {
         let tile = self.0;
@@ -207,30 +206,33 @@ impl<L: Doubles, const N: usize, const EXACT: bool, const GROUP: usize> Job
         // SAFETY: compiled for the level, which is L; the tile is as the engine describes it.
         unsafe {
             let c = tile.c.cast::<f32>();
-            for i in 0..MR * nr {
-                let x = c.add(i);
-                x.write(flush_input(x.read(), f32::MIN_POSITIVE));
+            for at in (0..MR * nr).step_by(4 * L::COUNT) {
+                let at = |v: usize| c.add(at + v * L::COUNT);
+                let flushed = |v| flushed::<L>(L::load_i(at(v).cast()), f32::MIN_POSITIVE);
+                // Unpinned, these would become masked stores, which are slow on AMD's processors.
+                let flushed = L::pin([flushed(0), flushed(1), flushed(2), flushed(3)]);
+                for (v, x) in flushed.into_iter().enumerate() {
+                    L::store_i(at(v).cast(), x);
+                }
             }
             let mut first = 0;
             while first < tile.blocks {
                 let blocks = cached.min(tile.blocks - first);
                 let a = tile.a.cast::<f32>().add(first * N * MR);
                 let b = tile.b.cast::<f32>().add(first * N * nr);
-                let mut row = 0;
-                while row < tile.rows {
-                    rows::<L, N, EXACT, GROUP>(blocks, a.add(row), b, c.add(row * nr));
-                    row += GROUP;
-                }
+                blocks_of::<L, N, EXACT>((blocks, tile.rows), a, b, c);
                 first += blocks;
             }
         }
     }
 }
 
-/// GROUP rows of a tile over some blocks.
+/// A tile over some blocks. A block's columns of B stay in registers while the rows pass, and c comes from the first cache
+/// and goes back there: a row of two vectors takes four loads of A and two of c for eight multiplications, so that neither
+/// loads nor the latency of sums keep the multipliers waiting.
 #[inline(always)]
-unsafe fn rows<L: Doubles, const N: usize, const EXACT: bool, const GROUP: usize>(
-    blocks: usize,
+unsafe fn blocks_of<L: Doubles, const N: usize, const EXACT: bool>(
+    (blocks, rows): (usize, usize),
     mut a: *const f32,
     mut b: *const f32,
     c: *mut f32,
@@ -238,48 +240,26 @@ unsafe fn rows<L: Doubles, const N: usize, const EXACT: bool, const GROUP: usize
     let nr = VECTORS * L::COUNT;
     // SAFETY: promised by the caller.
     unsafe {
-        let mut sums = [[L::splat(0.0); VECTORS]; GROUP];
-        for (i, row) in sums.iter_mut().enumerate() {
-            for (v, sum) in row.iter_mut().enumerate() {
-                *sum = L::load(c.add(i * nr + v * L::COUNT));
-            }
-        }
         for _ in 0..blocks {
-            let mut pairs = [[[L::splat(0.0); VECTORS]; GROUP]; 2];
-            for (pair, rows) in pairs.iter_mut().enumerate().take(N / 2) {
-                let mut factors = [[L::splat(0.0); 2]; GROUP];
-                for (i, row) in factors.iter_mut().enumerate() {
-                    for (p, x) in row.iter_mut().enumerate() {
-                        *x = L::splat(*a.add((2 * pair + p) * MR + i));
+            let columns: [[L::F; N]; VECTORS] = std::array::from_fn(|v| {
+                std::array::from_fn(|p| L::load(b.add(p * nr + v * L::COUNT)))
+            });
+            let (mut row_a, mut row_c) = (a, c);
+            for _ in 0..rows.div_ceil(GROUP) {
+                for i in 0..GROUP {
+                    let factors: [L::F; N] =
+                        std::array::from_fn(|p| L::splat(*row_a.add(p * MR + i)));
+                    for (v, &column) in columns.iter().enumerate() {
+                        let c = row_c.add(i * nr + v * L::COUNT);
+                        let products = sum_of_products::<L, N, EXACT>(factors, column);
+                        L::store(c, add_to_c::<L, EXACT>(L::load(c), products));
                     }
                 }
-                for v in 0..VECTORS {
-                    // Columns that were loaded earlier than they are needed would push sums out of the registers.
-                    compiler_fence(Ordering::SeqCst);
-                    let column = |p: usize| L::load(b.add((2 * pair + p) * nr + v * L::COUNT));
-                    let columns = [column(0), column(1)];
-                    for (row, factors) in rows.iter_mut().zip(factors) {
-                        row[v] = pair_of_products::<L, EXACT>(factors, columns);
-                    }
-                }
-            }
-            for (i, row) in sums.iter_mut().enumerate() {
-                for (v, sum) in row.iter_mut().enumerate() {
-                    let products = if N == 2 {
-                        pairs[0][i][v]
-                    } else {
-                        add_to_c::<L, EXACT>(pairs[0][i][v], pairs[1][i][v])
-                    };
-                    *sum = add_to_c::<L, EXACT>(*sum, products);
-                }
+                row_a = row_a.add(GROUP);
+                row_c = row_c.add(GROUP * nr);
             }
             a = a.add(N * MR);
             b = b.add(N * nr);
-        }
-        for (i, row) in sums.iter().enumerate() {
-            for (v, sum) in row.iter().enumerate() {
-                L::store(c.add(i * nr + v * L::COUNT), *sum);
-            }
         }
     }
 }

@@ -121,6 +121,23 @@ impl Source {
         }
     }
 
+    /// Most that [`Source::strip_k`] returns.
+    pub const MOST_STRIP_K: usize = 64;
+
+    /// Elements of K that are best loaded at a time. Memory answers soonest where it is read as it lies: along K, or along
+    /// the lanes of many strips before the next elements of K come.
+    pub fn strip_k(&self) -> usize {
+        match self.runs_along_k() {
+            true => Self::MOST_STRIP_K,
+            false => 8,
+        }
+    }
+
+    /// Are the elements of a lane neighbours in memory, and not those of a column?
+    fn runs_along_k(&self) -> bool {
+        self.view.col_stride() == 1 && self.view.row_stride() != 1
+    }
+
     /// Loads one strip into `buffer`.
     ///
     /// # Safety
@@ -197,7 +214,7 @@ impl Source {
         // SAFETY: promised by the caller.
         unsafe {
             zero_rest(part, to);
-            if view.row_stride() == 1 || view.col_stride() != 1 {
+            if !self.runs_along_k() {
                 // One k at a time: the lanes are neighbours in memory (or nothing is).
                 let shape = Lines {
                     lines: k,
