@@ -243,3 +243,65 @@ fn malformed_dumps() {
     std::fs::write(path, "").unwrap();
     assert!(text(&["compare", path], 2).contains("no cases"));
 }
+
+#[test]
+fn cases_on_standard_output() {
+    let run = |arguments: &[&str]| {
+        let mut all = vec!["sample", "--arch", "MI300X", "--sampler", "ties"];
+        all.extend(arguments);
+        text(&all, 0)
+    };
+    let ten = run(&[]);
+    assert_eq!(ten.lines().count(), 10);
+    assert!(ten.lines().all(|line| line.starts_with("16 a=")));
+    assert_eq!(run(&["-"]), ten);
+    if cfg!(target_os = "linux") {
+        assert_eq!(run(&["/dev/stdout"]), ten);
+    }
+    // More than are made at a time, and no other line among them.
+    let many = run(&["-n", "5e3", "-k", "1e0"]);
+    assert_eq!(many.lines().count(), 5000);
+    assert!(many.lines().all(|line| line.starts_with("1 a=")));
+    let refused = |arguments: &[&str], says: &str| {
+        let mut all = vec!["sample", "--arch", "MI300X"];
+        all.extend(arguments);
+        let message = text(&all, 2);
+        assert!(message.contains(says), "{message}");
+    };
+    refused(&["-k", "1.5"], "'1.5'; allowed: a whole number");
+    refused(
+        &["--form", "binary"],
+        "required arguments were not provided",
+    );
+    refused(
+        &["-", "--form", "binary"],
+        "--form binary does not go to standard output",
+    );
+}
+
+/// Messages about names of dumps name the dump.
+#[test]
+fn dumps_with_odd_names() {
+    let folder = scratch("odd");
+    let refused = |name: &str, content: &str, arch: &str, says: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, content).unwrap();
+        let message = text(&["compare", path.to_str().unwrap(), "--arch", arch], 2);
+        let start = format!("{}: {says}", path.display());
+        assert!(message.contains(&start), "{message}");
+    };
+    let case = "1 a=3c00 b=3c00 c=00000000 d=3f800000\n";
+    let unsaid = "which formats the inputs have is said neither by the name";
+    for arch in ["MI300X", "auto"] {
+        refused("mine.txt", case, arch, unsaid);
+        refused("MI300X_fp7_fp32.txt", case, arch, "unknown format 'fp7'");
+    }
+    let files = folder.join("empty");
+    std::fs::create_dir(&files).unwrap();
+    let message = text(&["compare", files.to_str().unwrap()], 2);
+    let start = format!(
+        "{}: 0 files are named a_<GPU>_<format>.txt",
+        files.display()
+    );
+    assert!(message.contains(&start), "{message}");
+}

@@ -60,6 +60,14 @@ impl Compare {
         }
     }
 
+    /// An error about formats, with the dump that names them, if it does.
+    fn named(&self, error: mfma::Error) -> Failure {
+        match self.kind.format {
+            None => Failure::new(format!("{}: {error}; see --format", self.dump.display())),
+            Some(_) => error.into(),
+        }
+    }
+
     fn options(&self) -> DumpCheck {
         DumpCheck {
             ignore_c: self.ignore_c,
@@ -75,7 +83,7 @@ impl Compare {
         let model = match instruction {
             Some(name) => Model::from_instruction(name, arch)?,
             None => {
-                let formats = label.formats(arch)?;
+                let formats = label.formats(arch).map_err(|error| self.named(error))?;
                 Model::new(arch, formats.a, formats.b, formats.output)?
             }
         };
@@ -160,7 +168,7 @@ impl Compare {
             ignore_c,
             ..self.options()
         };
-        let groups = candidates(label)?;
+        let groups = candidates(label).map_err(|error| self.named(error))?;
         let several = groups.len() > 1;
         let mut found = Vec::new();
         let mut unreadable = None;

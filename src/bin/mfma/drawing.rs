@@ -19,11 +19,11 @@ pub struct DrawingArgs {
     /// Number of the first case. Which case a number stands for does not depend on how a campaign is split.
     #[arg(long, default_value = "0", value_parser = count, value_name = "N")]
     pub first: u64,
-    /// Number of cases, such as 1000000 or 1e6.
+    /// Number of cases, such as 1000000 or 1e6 [default: 1000000; of sample, 1000 to a file and 10 to standard output].
     #[arg(long, short = 'n', value_parser = count, value_name = "N")]
     pub count: Option<u64>,
     /// Length of the dot products [default: the longest of the unit's instructions].
-    #[arg(long, short = 'k', value_name = "K")]
+    #[arg(long, short = 'k', value_parser = length, value_name = "K")]
     pub length: Option<usize>,
     /// Draw all cases of the paper's samplers from one generator, exactly Algorithm 3.
     #[arg(long)]
@@ -59,14 +59,21 @@ pub fn count(text: &str) -> Result<u64, String> {
     Ok(number as u64)
 }
 
+/// A length, 1e3 included.
+fn length(text: &str) -> Result<usize, String> {
+    let length = count(text)?;
+    usize::try_from(length).map_err(|_| format!("'{text}' is too long"))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::count;
+    use super::{count, length};
 
     #[test]
     fn counts() {
         assert_eq!(count("12"), Ok(12));
         assert_eq!(count("2.5e6"), Ok(2_500_000));
+        assert_eq!(length("1e3"), Ok(1000));
         assert!(count("1.5").is_err() && count("-1").is_err() && count("many").is_err());
     }
 }

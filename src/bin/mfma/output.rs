@@ -73,12 +73,16 @@ impl Output {
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        match std::io::stdout().lock().write_all(text.as_bytes()) {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                Err(Failure(format!("standard output: {error}")))
-            }
-            _ => Ok(()),
-        }
+        write(&text).map(drop)
+    }
+}
+
+/// Writes to standard output; false where nobody reads it any more.
+pub fn write(text: &str) -> Result<bool, Failure> {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure(format!("standard output: {error}"))),
     }
 }
 

@@ -9,7 +9,7 @@ use mfma::validate::{Cases, Generator, Shape};
 use serde_json::{Value, json};
 
 use crate::drawing::DrawingArgs;
-use crate::output::{Failure, Outcome, Output, case_line, hex};
+use crate::output::{Failure, Outcome, Output, case_line, hex, write};
 use crate::progress::Progress;
 use crate::unit::{self, UnitArgs};
 
@@ -17,7 +17,7 @@ use crate::unit::{self, UnitArgs};
 /// elsewhere.
 #[derive(Args)]
 pub struct Sample {
-    /// File or folder to write [default: standard output, as test vectors].
+    /// File or folder to write [default: standard output, as test vectors; so does -].
     #[arg(value_name = "OUT")]
     path: Option<PathBuf>,
     #[command(flatten)]
@@ -25,15 +25,15 @@ pub struct Sample {
     #[command(flatten)]
     drawing: DrawingArgs,
     /// Form of the dump: vectors (.txt), binary (.bin), folder (a path without extension) [default: as the path says].
-    #[arg(long, value_name = "FORM")]
+    #[arg(long, value_name = "FORM", requires = "path")]
     form: Option<String>,
     /// Write inputs only.
     #[arg(long)]
     inputs_only: bool,
 }
 
-/// What becomes of cases and their results.
-type Take<'a> = dyn FnMut(&Cases, Option<&[u64]>) -> Result<(), Failure> + 'a;
+/// What becomes of cases and their results; false ends the work.
+type Take<'a> = dyn FnMut(&Cases, Option<&[u64]>) -> Result<bool, Failure> + 'a;
 
 /// Cases that are made at a time.
 const BATCH: u64 = 4096;
@@ -42,7 +42,7 @@ impl Sample {
     pub fn run(self, output: &Output) -> Result<Outcome, Failure> {
         let model = self.unit.model()?;
         let k = self.drawing.length(&model);
-        let Some(path) = &self.path else {
+        let Some(path) = self.path.as_ref().filter(|path| !is_standard_output(path)) else {
             return self.show(output, &model, k);
         };
         let plan = Plan {
@@ -67,7 +67,7 @@ impl Sample {
                     let d = results.map(|d| d[i]);
                     writer.write(cases.a(i), cases.b(i), cases.c(i), d)?;
                 }
-                Ok(())
+                Ok(true)
             },
             &mut bar,
         )?;
@@ -98,32 +98,41 @@ impl Sample {
 
     /// Standard output.
     fn show(&self, output: &Output, model: &Model, k: usize) -> Result<Outcome, Failure> {
+        if let Some(form) = &self.form
+            && Form::from_name(form)? != Form::Vectors
+        {
+            return Err(Failure::new(format!(
+                "--form {form} does not go to standard output; allowed there: vectors"
+            )));
+        }
         let count = self.drawing.count.unwrap_or(10);
-        let (mut lines, mut values) = (Vec::new(), Vec::new());
+        let mut values = Vec::new();
         let mut bar = Progress::new(output, "sampling");
         self.each(
             model,
             k,
             count,
             &mut |cases, results| {
+                let mut text = String::new();
                 for i in 0..cases.len() {
                     let (a, b, c) = (cases.a(i), cases.b(i), cases.c(i));
                     let d = results.map(|d| d[i]);
                     if output.json {
                         values.push(case_value(model, a, b, c, d));
                     } else {
-                        lines.push(case_line(model, a, b, c, d));
+                        text += &case_line(model, a, b, c, d);
+                        text.push('\n');
                     }
                 }
-                Ok(())
+                write(&text)
             },
             &mut bar,
         )?;
         drop(bar);
-        output.print(
-            || lines.join("\n"),
-            || json!({"unit": unit::to_json(model), "cases": values}),
-        )?;
+        if output.json {
+            let value = || json!({"unit": unit::to_json(model), "cases": values});
+            output.print(String::new, value)?;
+        }
         Ok(Outcome::Agree)
     }
 
@@ -145,12 +154,19 @@ impl Sample {
             if !self.inputs_only {
                 mfma::validate::compute(model, &cases, &mut results)?;
             }
-            take(&cases, (!self.inputs_only).then_some(&results[..]))?;
+            if !take(&cases, (!self.inputs_only).then_some(&results[..]))? {
+                break;
+            }
             made += now;
             bar.tell(made as f64 / count as f64);
         }
         Ok(())
     }
+}
+
+/// Do cases that go there share it with what else is printed?
+fn is_standard_output(path: &std::path::Path) -> bool {
+    [Some("-"), Some("/dev/stdout")].contains(&path.to_str())
 }
 
 /// A case as JSON, encodings in hexadecimal.

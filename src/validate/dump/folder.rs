@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use super::lines::Lines;
-use super::{Formats, Plan, Record, Recorded, Sink, failed, malformed};
-use crate::error::Error;
+use super::{Formats, Plan, Record, Recorded, Sink, failed};
+use crate::error::{Error, ErrorCode};
 use crate::format::{Class, Format, Overflow, Rounding, decode, recode};
 use crate::validate::sample::Case;
 
@@ -28,6 +28,14 @@ pub(super) struct Names {
     pub(super) outputs: Vec<String>,
     c: PathBuf,
     folder: PathBuf,
+}
+
+/// The files of a folder have names that do not go together.
+fn misnamed(folder: &Path, what: String) -> Error {
+    Error::new(
+        ErrorCode::Malformed,
+        format!("{}: {what}", folder.display()),
+    )
 }
 
 impl Names {
@@ -51,11 +59,10 @@ impl Names {
         };
         let one = |letter: &str| match &parts(letter)[..] {
             [(gpu, format)] => Ok((gpu.clone(), format.clone())),
-            found => Err(malformed(
+            found => Err(misnamed(
                 folder,
-                "names",
                 format!(
-                    "{} files {letter}_<GPU>_<format>.txt; allowed: one",
+                    "{} files are named {letter}_<GPU>_<format>.txt; allowed: one",
                     found.len()
                 ),
             )),
@@ -97,11 +104,11 @@ impl Reader {
             .find(|name| name.to_lowercase() == output)
             .map(|name| names.file("d", name));
         if d.is_none() && !names.outputs.is_empty() {
-            return Err(malformed(
+            return Err(misnamed(
                 folder,
-                "names",
                 format!(
-                    "results are there for {}, not for {output}",
+                    "results d_{}_<format>.txt are there for {}, not for {output}",
+                    names.gpu,
                     names.outputs.join(", ")
                 ),
             ));

@@ -65,7 +65,8 @@ impl Label {
                 .ok_or_else(|| {
                     Error::new(
                         ErrorCode::InvalidArgument,
-                        "the dump does not say which formats its inputs have; name them",
+                        "which formats the inputs have is said neither by the name (<unit>_<informat>_<outformat>.txt) nor \
+                         by a header line '# formats: a b d'",
                     )
                 })
                 .and_then(|name| arch.format_from_name(name))
