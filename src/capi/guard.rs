@@ -48,13 +48,7 @@ pub(super) fn run(body: impl FnOnce() -> Result<(), Error>) -> mfma_status {
         return ErrorCode::OutOfMemory.info().status;
     }
     silence_panics();
-    let _mode = FpModeGuard::enter(FpMode::Nearest);
-    let outermost = !INSIDE.replace(true);
-    let outcome = catch_unwind(AssertUnwindSafe(body));
-    if outermost {
-        INSIDE.set(false);
-    }
-    match outcome {
+    match run_caught(body) {
         Ok(Ok(())) => MFMA_OK,
         Ok(Err(error)) => {
             keep_message(error.message());
@@ -69,6 +63,23 @@ pub(super) fn run(body: impl FnOnce() -> Result<(), Error>) -> mfma_status {
             ErrorCode::Internal.info().status
         }
     }
+}
+
+/// Runs work that allocates nothing and cannot fail, in the mode that compiled code expects; it says whether it was done. A panic,
+/// which would be a mistake in the library, counts as not done.
+pub(super) fn run_in_place(work: impl FnOnce() -> bool) -> bool {
+    run_caught(work).unwrap_or(false)
+}
+
+/// Runs `work` in the mode that compiled code expects, and catches what it throws.
+fn run_caught<T>(work: impl FnOnce() -> T) -> std::thread::Result<T> {
+    let _mode = FpModeGuard::enter(FpMode::Nearest);
+    let outermost = !INSIDE.replace(true);
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    if outermost {
+        INSIDE.set(false);
+    }
+    outcome
 }
 
 /// Bytes that a call's small allocations take together, more or less; its workspace is allocated with a check of its own.

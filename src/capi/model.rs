@@ -3,17 +3,18 @@
 use std::ffi::{c_char, c_void};
 
 use super::check;
-use super::codes::{mfma_arch, mfma_format, mfma_status};
+use super::codes::{MFMA_OK, mfma_arch, mfma_format, mfma_status};
+use super::guard;
 use crate::error::{Error, ErrorCode};
-use crate::gemm::{self, DotBatch, Matrix, Storage, View};
+use crate::gemm::{self, DotBatch, Dots, Matrix, Storage, View};
 use crate::{Format, Model};
 
 /// A matrix unit, ready to compute. Immutable: any number of threads may use one at a time.
-pub struct mfma_model(pub(super) Model);
+pub struct mfma_model(Dots);
 
 /// Hands a new model to the caller.
 pub(super) fn give(model: Model, place: *mut *mut mfma_model) {
-    let handle = Box::into_raw(Box::new(mfma_model(model)));
+    let handle = Box::into_raw(Box::new(mfma_model(Dots::new(&model))));
     // SAFETY: checked to be not NULL, so the caller's variable.
     unsafe { place.write_unaligned(handle) };
 }
@@ -25,7 +26,7 @@ pub(super) fn give(model: Model, place: *mut *mut mfma_model) {
 pub(super) unsafe fn get(model: *const mfma_model) -> Result<Model, Error> {
     // SAFETY: promised by the caller.
     match unsafe { model.as_ref() } {
-        Some(model) => Ok(model.0),
+        Some(model) => Ok(*model.0.model()),
         None => Err(check::null("model")),
     }
 }
@@ -118,6 +119,10 @@ pub unsafe extern "C" fn mfma_dot_batch(
     c: *const c_void,
     d: *mut c_void,
 ) -> mfma_status {
+    // SAFETY: the caller vouches for the model, and for the elements that k and count name.
+    if guard::run_in_place(|| unsafe { short_batch(model, count, k, [a, b, c], d) }) {
+        return MFMA_OK;
+    }
     guard!({
         // SAFETY: a living model or NULL.
         let model = unsafe { get(model) }?;
@@ -179,5 +184,59 @@ pub unsafe extern "C" fn mfma_dot_batch(
             c,
             d,
         })?;
+    })
+}
+
+/// Computes a batch that needs neither memory nor threads, if all its arguments are sound. Else it does nothing and says so:
+/// the long way will find what is wrong.
+///
+/// # Safety
+/// `model` is NULL or a living one; the caller vouches for the elements.
+unsafe fn short_batch(
+    model: *const mfma_model,
+    count: i64,
+    k: i64,
+    inputs: [*const c_void; 3],
+    d: *mut c_void,
+) -> bool {
+    // SAFETY: promised by the caller.
+    let Some(mfma_model(dots)) = (unsafe { model.as_ref() }) else {
+        return false;
+    };
+    const MOST: i64 = 1 << 16;
+    if !(1..MOST).contains(&count) || !(1..MOST).contains(&k) || d.is_null() {
+        return false;
+    }
+    let (count, k, model) = (count as usize, k as usize, dots.model());
+    let output = model.output();
+    let end = d.addr().saturating_add(count * output.bytes());
+    let operand = |pointer: *const c_void, k: usize, format: Format, in_place: bool| {
+        let last = pointer.addr().saturating_add(count * k * format.bytes());
+        let apart = last <= d.addr() || end <= pointer.addr();
+        let sound = !pointer.is_null() && (apart || in_place && pointer.addr() == d.addr());
+        // SAFETY: the caller vouches for the elements.
+        let view = unsafe {
+            let data = pointer.cast_mut().cast();
+            View::new(data, Storage::Raw, format, k as isize, 1)
+        };
+        sound.then_some(view)
+    };
+    let [a, b, c] = inputs;
+    let (Some(a), Some(b), Some(c), Some(d)) = (
+        operand(a, k, model.a(), false),
+        operand(b, k, model.b(), false),
+        operand(c, 1, output, true),
+        operand(d.cast_const(), 1, output, true),
+    ) else {
+        return false;
+    };
+    dots.run_short(&DotBatch {
+        model: *model,
+        count,
+        k,
+        a,
+        b,
+        c,
+        d,
     })
 }

@@ -1,15 +1,17 @@
 //! Independent dot products, on raw encodings or on numbers that are rounded.
 //!
-//! Cases are the lanes of two strips ([`Source::load`]) and of a vector kernel ([`DotKernel`]), [`LANES`] at a time; units
-//! without one go to the reference, case by case. Nothing is allocated for a case: a task has two strips of at most
-//! [`STRIP_K`] elements of K, whatever `count` and `k`.
+//! Cases are the lanes of two strips ([`Source::load_to`]) and of a vector kernel ([`DotKernel`]), [`LANES`] at a time; units
+//! without one go to the reference, case by case. With a kernel nothing is allocated: a task has its strips on its stack
+//! ([`Room`]), whatever `count` and `k`.
+
+use std::mem::MaybeUninit;
 
 use super::control::{Control, Progress};
 use super::problem::{Storage, View};
 use super::results::{quiet_all, store_singles};
 use crate::error::Error;
 use crate::format::{Format, Overflow, Rounding, recode};
-use crate::kernel::{DotKernel, FpMode, FpModeGuard, Part, Source, StripBuffer, dots_for, level};
+use crate::kernel::{DotKernel, FpMode, FpModeGuard, Level, Part, Source, dots_for, level};
 use crate::model::Model;
 use crate::reference::{Operand, dot, dot_of};
 use crate::threads::Workers;
@@ -35,8 +37,12 @@ pub struct DotBatch {
 
 /// Cases computed side by side; a multiple of every kernel's lanes.
 const LANES: usize = 64;
-/// Elements of K that are loaded at a time.
-const STRIP_K: usize = 256;
+/// Bytes of a strip: [`LANES`] cases, and a block of any kernel, fit.
+const STRIP_BYTES: usize = 4 * LANES * 32;
+/// Most elements of K that are loaded at a time.
+const STRIP_K: usize = 64;
+/// Most products of a batch that is short.
+const SHORT: usize = 4096;
 /// Products that one task computes, more or less.
 const PRODUCTS_PER_TASK: usize = 1 << 16;
 /// Rough cost of one product, in nanoseconds, by a kernel and through the reference.
@@ -53,11 +59,44 @@ pub(super) struct Factors {
 /// Computes all cases of raw views on the library's threads.
 pub fn run_dots(batch: &DotBatch) -> Result<(), Error> {
     debug_assert_eq!(batch.a.storage(), Storage::Raw);
-    let factors = Factors {
-        alpha: 1.0,
-        beta: 1.0,
-    };
-    run_scaled(batch, factors, Workers::new(0), None)
+    run_scaled(batch, Factors::NONE, Workers::new(0), None)
+}
+
+/// A unit with its kernel for dot products, kept for calls that are over before one could be made.
+pub struct Dots {
+    model: Model,
+    level: Level,
+    kernel: Option<Box<dyn DotKernel>>,
+}
+
+impl Dots {
+    /// For any number of calls, on any threads.
+    pub fn new(model: &Model) -> Dots {
+        let level = level();
+        Dots {
+            model: *model,
+            level,
+            kernel: dots_for(model, level),
+        }
+    }
+
+    /// The unit.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Computes a short batch of raw views on this thread, which must be in [`FpMode::Nearest`], without allocating
+    /// anything. False if this is none: then nothing is done.
+    pub fn run_short(&self, batch: &DotBatch) -> bool {
+        let products = batch.count.saturating_mul(batch.k);
+        match &self.kernel {
+            Some(kernel) if (1..=SHORT).contains(&products) && self.level == level() => {
+                Fast::new(batch, Factors::NONE, &**kernel).run(0, batch.count);
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Can [`run_scaled`] compute a unit's dot products of numbers? c must be rounded to the output format, and NaNs must not
@@ -68,6 +107,13 @@ pub(super) fn takes(model: &Model, c: Option<Storage>) -> bool {
         Some(_) => model.addend_format().0 == model.output(),
     };
     rounded && !model.params().propagates_nans(model.output())
+}
+
+impl Factors {
+    const NONE: Factors = Factors {
+        alpha: 1.0,
+        beta: 1.0,
+    };
 }
 
 /// Computes all cases on `workers`, telling `progress` how far it is.
@@ -177,6 +223,35 @@ struct Fast<'a> {
     carry: Format,
 }
 
+/// Where a task's strips lie.
+struct Room {
+    a: Bytes<STRIP_BYTES>,
+    b: Bytes<STRIP_BYTES>,
+    lines: Bytes<{ 4 * Source::line_numbers(STRIP_K) }>,
+}
+
+impl Room {
+    fn new() -> Room {
+        Room {
+            a: Bytes::NEW,
+            b: Bytes::NEW,
+            lines: Bytes::NEW,
+        }
+    }
+}
+
+/// Memory with anything in it.
+#[repr(align(64))]
+struct Bytes<const N: usize>(MaybeUninit<[u8; N]>);
+
+impl<const N: usize> Bytes<N> {
+    const NEW: Self = Bytes(MaybeUninit::uninit());
+
+    fn at(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+}
+
 /// The c's of [`LANES`] cases, binary32 or binary64 numbers.
 #[repr(align(64))]
 struct Sums([u64; LANES]);
@@ -207,29 +282,33 @@ impl<'a> Fast<'a> {
 
     /// Computes cases `first` to `last` - 1.
     fn run(&self, first: usize, last: usize) {
-        let (mut a, mut b) = (StripBuffer::default(), StripBuffer::default());
+        let mut room = Room::new();
         let mut sums = Sums([0; LANES]);
         let (k, block) = (self.batch.k, self.kernel.block());
-        let step = (STRIP_K / block).max(1) * block;
         for group in (first..last).step_by(LANES) {
             let cases = LANES.min(last - group);
+            let lanes = cases.next_multiple_of(self.kernel.lanes());
+            let step = (STRIP_BYTES / self.wide.bytes() / lanes).min(STRIP_K) / block * block;
             self.load(group, cases, &mut sums);
             for k_first in (0..k).step_by(step) {
                 let filled = step.min(k - k_first);
                 let part = Part {
                     first: group,
                     rows: cases,
-                    lanes: cases.next_multiple_of(self.kernel.lanes()),
+                    lanes,
                     k_first,
                     k: filled,
                     k_padded: filled.next_multiple_of(block),
                 };
-                // SAFETY: the part lies in the operands, for which the caller vouches; there is a sum for each lane; the
-                // kernel is one for this machine, and the modes are those asked for.
+                let Room { a, b, lines } = &mut room;
+                // SAFETY: the part lies in the operands, for which the caller vouches; the room is large enough for it; there
+                // is a sum for each lane; the kernel is one for this machine, and the modes are those asked for.
                 unsafe {
-                    let (a, b) = (self.a.load(part, &mut a), self.b.load(part, &mut b));
+                    let a = self.a.load_to(part, a.at(), lines.at().cast());
+                    let b = self.b.load_to(part, b.at(), lines.at().cast());
                     let _mode = FpModeGuard::enter(self.kernel.mode());
-                    self.kernel.run(&a, &b, sums.0.as_mut_ptr().cast());
+                    let sums = sums.0.as_mut_ptr().cast();
+                    self.kernel.run(&a, &b, sums, cases);
                 }
             }
             self.store(group, cases, &mut sums);

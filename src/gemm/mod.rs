@@ -13,7 +13,7 @@ mod product;
 mod results;
 mod workspace;
 
-pub use batch::{DotBatch, run_dots};
+pub use batch::{DotBatch, Dots, run_dots};
 pub use call::Call;
 pub use control::{Control, Progress};
 pub use convert::convert;

@@ -35,13 +35,13 @@ pub unsafe trait DotKernel: Send + Sync {
         FpMode::Nearest
     }
 
-    /// Adds the products of two strips to `lanes` c's, numbers equal to encodings of the unit's carry format. Any NaN
-    /// stands for the unit's.
+    /// Adds the products of two strips to `lanes` c's, numbers equal to encodings of the unit's carry format, of which
+    /// the first `cases` matter. Any NaN stands for the unit's.
     ///
     /// # Safety
     /// `c` must point to as many numbers as the strips have lanes; the thread must be in [`DotKernel::mode`] and the
     /// machine have the kernel's level.
-    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8);
+    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8, cases: usize);
 }
 
 /// The kernel of a unit on a level that this machine has; `None` if the unit is left to the reference.
@@ -107,7 +107,7 @@ unsafe impl<L: Doubles> DotKernel for ChainSingle<L> {
         1
     }
 
-    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8) {
+    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8, _: usize) {
         let kernel = self;
         // SAFETY: promised by the caller.
         unsafe { L::dispatch(Task { kernel, a, b, c }) }
@@ -163,7 +163,7 @@ unsafe impl<L: Doubles> DotKernel for ChainDouble<L> {
         true
     }
 
-    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8) {
+    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8, _: usize) {
         let kernel = self;
         // SAFETY: promised by the caller.
         unsafe { L::dispatch(Task { kernel, a, b, c }) }
@@ -236,7 +236,7 @@ unsafe impl<L: Doubles, const N: usize, const EXACT: bool> DotKernel for Pairwis
         }
     }
 
-    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8) {
+    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8, _: usize) {
         let kernel = self;
         // SAFETY: promised by the caller.
         unsafe { L::dispatch(Task { kernel, a, b, c }) }
@@ -298,7 +298,7 @@ unsafe impl<L: Doubles, const N: usize, const HALF: bool> DotKernel for Exact<L,
         N
     }
 
-    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8) {
+    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8, _: usize) {
         let kernel = self;
         // SAFETY: promised by the caller.
         unsafe { L::dispatch(Task { kernel, a, b, c }) }

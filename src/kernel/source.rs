@@ -72,7 +72,7 @@ pub struct Source {
     format: Format,
     /// Are binary32 numbers cut? Else they are rounded to nearest even.
     cut_single: bool,
-    rules: Rules,
+    rules: &'static Rules,
     /// The bits of a raw tf32 word that the unit reads.
     visible: u32,
     level: Level,
@@ -107,7 +107,7 @@ impl Source {
             factor,
             format,
             cut_single: false,
-            rules: Rules::new(format),
+            rules: Rules::of(format),
             visible: params.visible(Format::Tf32, u32::MAX.into()) as u32,
             level: level(),
         }
@@ -360,7 +360,7 @@ impl Source {
     /// As for `convert`.
     #[inline(always)]
     unsafe fn convert_any(&self, address: *const u8, lines: Lines, to: *mut f32) {
-        let (factor, rules) = (self.factor, &self.rules);
+        let (factor, rules) = (self.factor, self.rules);
         // SAFETY: promised by the caller.
         unsafe {
             match (self.view.storage(), self.format) {
@@ -438,21 +438,17 @@ impl Source {
     }
 }
 
-/// Writes zeros where a strip covers nothing.
+/// Writes zeros where a strip covers nothing, and perhaps where it does.
 ///
 /// # Safety
 /// `to` must have room for the strip.
 unsafe fn zero_rest<T>(part: Part, to: *mut T) {
     let Part { rows, lanes, k, .. } = part;
+    let first = if rows < lanes { 0 } else { k };
     // SAFETY: promised by the caller; all zero bits are +0.
     unsafe {
-        if rows < lanes {
-            for p in 0..k {
-                to.add(p * lanes + rows).write_bytes(0, lanes - rows);
-            }
-        }
-        to.add(k * lanes)
-            .write_bytes(0, (part.k_padded - k) * lanes);
+        to.add(first * lanes)
+            .write_bytes(0, (part.k_padded - first) * lanes);
     }
 }
 

@@ -7,6 +7,7 @@
 
 use super::early::Early;
 use super::late::{FAR, Late, add_c, add_groups};
+use super::scalar::MOST;
 use super::{
     Common, HIGHEST, LOWEST, Live, Products, TOP, UP_A, UP_B, VECTORS, ZERO_BLOCK, early,
     in_usual_mode, without_sign,
@@ -20,42 +21,47 @@ const BIAS: i32 = 254;
 /// Mask of exponent fields.
 const FIELD: i32 = 0x7f80_0000;
 
-/// The factors of one block of as many cases as VECTORS vectors have lanes.
-struct Cases<'a, const N: usize> {
+/// The factors of one block of as many cases as V vectors have lanes, for any V.
+struct Cases<'a> {
     a: *const f32,
     b: *const f32,
     /// From one element of K to the next.
     stride: usize,
     common: &'a Common,
+    /// How many of the cases matter.
+    count: usize,
 }
 
 /// What the first look at a block's products finds.
 #[derive(Clone, Copy)]
-struct Look<L: Lanes> {
+struct Look<L: Lanes, const V: usize> {
     /// Sums of both factors' exponent fields, the largest of those whose product is not zero.
-    fields: [L::I; VECTORS],
+    fields: [L::I; V],
     /// Magnitudes of the largest products, as integers.
-    magnitudes: [L::I; VECTORS],
+    magnitudes: [L::I; V],
 }
 
-impl<const N: usize> Cases<'_, N> {
+impl Cases<'_> {
     /// F + 99: the base for which factors are not scaled.
     #[inline(always)]
     fn base(&self) -> i32 {
         UP_A + self.common.bits + UP_B
     }
 
-    /// Exponents and magnitudes of elements `first`, `first + step`, ...
+    /// Exponents and magnitudes of elements `first`, `first + step`, ... below `end`.
     #[inline(always)]
-    unsafe fn look<L: Lanes>(&self, first: usize, step: usize) -> Look<L> {
-        // SAFETY: the caller is compiled for the level; the block has N elements.
+    unsafe fn look<L: Lanes, const V: usize>(
+        &self,
+        (first, end, step): (usize, usize, usize),
+    ) -> Look<L, V> {
+        // SAFETY: the caller is compiled for the level; the block has the elements.
         unsafe {
             let zero = L::splat_i(0);
-            let (mut fields, mut magnitudes) = ([zero; VECTORS], [zero; VECTORS]);
+            let (mut fields, mut magnitudes) = ([zero; V], [zero; V]);
             let least_a = L::splat_i((self.common.min_field_a << 23) as i32);
             let least_b = L::splat_i((self.common.min_field_b << 23) as i32);
-            for p in (first..N).step_by(step) {
-                for v in 0..VECTORS {
+            for p in (first..end).step_by(step) {
+                for v in 0..V {
                     let at = p * self.stride + v * L::COUNT;
                     let (a, b) = (L::load(self.a.add(at)), L::load(self.b.add(at)));
                     let magnitude = L::and(L::bits(L::mul(a, b)), L::splat_i(i32::MAX));
@@ -73,7 +79,7 @@ impl<const N: usize> Cases<'_, N> {
 
     /// Exponents counted down from 28 + base, as exponent fields.
     #[inline(always)]
-    unsafe fn counted_down<L: Lanes>(&self, look: Look<L>) -> [L::I; VECTORS] {
+    unsafe fn counted_down<L: Lanes, const V: usize>(&self, look: Look<L, V>) -> [L::I; V] {
         // SAFETY: the caller is compiled for the level.
         unsafe {
             let top = L::splat_i((TOP + self.base() + BIAS) << 23);
@@ -85,7 +91,7 @@ impl<const N: usize> Cases<'_, N> {
 
     /// Is any product too large, infinite or NaN?
     #[inline(always)]
-    unsafe fn any_high<L: Lanes>(&self, look: Look<L>) -> bool {
+    unsafe fn any_high<L: Lanes, const V: usize>(&self, look: Look<L, V>) -> bool {
         // SAFETY: the caller is compiled for the level.
         unsafe {
             let below = L::splat_i(((HIGHEST + 127) << 23) - 1);
@@ -99,16 +105,16 @@ impl<const N: usize> Cases<'_, N> {
 
     /// Adds the products of elements `first`, `first + step`, ... below `end` to `sums`, aligned by the exponents `s`.
     #[inline(always)]
-    unsafe fn add_every<L: Lanes>(
+    unsafe fn add_every<L: Lanes, const V: usize>(
         &self,
         (first, end, step): (usize, usize, usize),
-        s: [L::I; VECTORS],
-        sums: &mut [L::I; VECTORS],
+        s: [L::I; V],
+        sums: &mut [L::I; V],
     ) {
-        // SAFETY: the caller is compiled for the level; the block has N elements.
+        // SAFETY: the caller is compiled for the level; the block has the elements.
         unsafe {
             for p in (first..end).step_by(step) {
-                for v in 0..VECTORS {
+                for v in 0..V {
                     let at = p * self.stride + v * L::COUNT;
                     let product = L::mul(L::load(self.a.add(at)), L::load(self.b.add(at)));
                     let aligned = L::mul(product, L::from_bits(s[v]));
@@ -119,237 +125,249 @@ impl<const N: usize> Cases<'_, N> {
         }
     }
 
-    /// Computes lanes again that vectors do not: `before` is c before the block; the rest is as for a tile's rows.
+    /// Computes lanes again that vectors do not: `before` is c before the block, `n` its number of elements; the rest is as
+    /// for a tile's rows.
     #[cold]
     #[inline(never)]
-    unsafe fn repair<L: Lanes>(
+    unsafe fn repair(
         &self,
         before: &[f32; 64],
         d: *mut f32,
+        n: usize,
         far: i32,
         keep: impl Fn(f32) -> f32,
     ) {
-        for (lane, &c) in before.iter().enumerate().take(VECTORS * L::COUNT) {
-            // SAFETY: the block has N elements of every lane, and there is a d for each.
-            unsafe {
-                let factors = |from: *const f32| -> [f32; N] {
-                    std::array::from_fn(|p| *from.add(p * self.stride + lane))
-                };
-                let (a, b) = (factors(self.a), factors(self.b));
-                let exponent = |x: f32, least: u32| {
-                    let field = x.to_bits() >> 23 & 0xff;
-                    field.max(least) as i32 - 127
-                };
-                let (mut largest, mut zero) = (i32::MIN, true);
-                let mut special = false;
-                for (&a, &b) in a.iter().zip(&b) {
-                    special |= !a.is_finite() || !b.is_finite();
-                    if a != 0.0 && b != 0.0 {
-                        zero = false;
-                        let e = exponent(a, self.common.min_field_a)
-                            + exponent(b, self.common.min_field_b);
-                        largest = largest.max(e);
-                    }
-                }
-                let low = largest < LOWEST && exponent(c, 0) < LOWEST + far;
-                let high = largest >= HIGHEST;
-                let perhaps_overflowed = d.add(lane).read().abs() == f32::MAX;
-                if special || !zero && (low || high || perhaps_overflowed) {
-                    let scalar = &self.common.scalar;
-                    d.add(lane).write(in_usual_mode(|| scalar.block(&a, &b, c)));
-                } else if zero {
-                    d.add(lane).write(in_usual_mode(|| keep(c)));
+        in_usual_mode(|| {
+            for (lane, &c) in before.iter().enumerate().take(self.count) {
+                // SAFETY: the block has n elements of as many cases, and there is a result for each.
+                unsafe {
+                    let d = d.add(lane);
+                    d.write(self.repaired(lane, c, d.read(), n, far, &keep));
                 }
             }
+        });
+    }
+
+    /// What the case of a lane comes to, if vectors make `d` of it.
+    ///
+    /// # Safety
+    /// The block must have n elements of the lane.
+    unsafe fn repaired(
+        &self,
+        lane: usize,
+        c: f32,
+        d: f32,
+        n: usize,
+        far: i32,
+        keep: &impl Fn(f32) -> f32,
+    ) -> f32 {
+        let mut factors = [[0.0f32; MOST]; 2];
+        for (from, to) in [self.a, self.b].into_iter().zip(&mut factors) {
+            for (p, x) in to.iter_mut().enumerate().take(n) {
+                // SAFETY: promised by the caller.
+                *x = unsafe { from.add(p * self.stride + lane).read() };
+            }
+        }
+        let (a, b) = (&factors[0][..n], &factors[1][..n]);
+        let exponent = |x: f32, least: u32| {
+            let field = x.to_bits() >> 23 & 0xff;
+            field.max(least) as i32 - 127
+        };
+        let (mut largest, mut special) = (None, false);
+        for (&a, &b) in a.iter().zip(b) {
+            special |= !a.is_finite() || !b.is_finite();
+            if a != 0.0 && b != 0.0 {
+                let e = exponent(a, self.common.min_field_a) + exponent(b, self.common.min_field_b);
+                largest = largest.max(Some(e));
+            }
+        }
+        let by_vectors = |largest| {
+            let low = largest < LOWEST && exponent(c, 0) < LOWEST + far;
+            !low && largest < HIGHEST && d.abs() != f32::MAX
+        };
+        match largest {
+            Some(largest) if !special && by_vectors(largest) => d,
+            None if !special => keep(c),
+            _ => self.common.scalar.block(a, b, c),
         }
     }
 }
 
-impl<L: Lanes, const N: usize> Products<L> for Cases<'_, N> {
+impl<L: Lanes, const V: usize> Products<L, V> for Cases<'_> {
     #[inline(always)]
-    unsafe fn add(&self, first: usize, end: usize, s: [L::I; VECTORS], sums: &mut [L::I; VECTORS]) {
+    unsafe fn add(&self, first: usize, end: usize, s: [L::I; V], sums: &mut [L::I; V]) {
         // SAFETY: promised by the caller.
-        unsafe { self.add_every::<L>((first, end, 1), s, sums) }
+        unsafe { self.add_every::<L, V>((first, end, 1), s, sums) }
     }
 }
 
 /// A kernel that computes blocks of cases. A trait and not a closure, because only a method can be made to be inlined, without
 /// which it would not be compiled for the level.
-trait Blocks<L: Lanes, const N: usize> {
+trait Blocks: Send + Sync {
+    type Level: Lanes;
+    /// Elements of a block.
+    const N: usize;
+    const MODE: FpMode;
+
     fn common(&self) -> &Common;
 
     /// Adds a block of cases to their c's; zeros among them have no signs. Must be `#[inline(always)]`.
-    unsafe fn add_block(&self, cases: &Cases<N>, c: *mut f32, live: &Live<L>);
+    unsafe fn add_block<const V: usize>(
+        &self,
+        cases: &Cases,
+        c: *mut f32,
+        live: &Live<Self::Level, V>,
+    );
 }
 
-/// All blocks of a batch's strips, [`VECTORS`] vectors of cases after the other.
+// SAFETY: lanes of the strips and as many c's are touched.
+unsafe impl<K: Blocks> DotKernel for K {
+    fn lanes(&self) -> usize {
+        K::Level::COUNT
+    }
+
+    fn block(&self) -> usize {
+        K::N
+    }
+
+    fn mode(&self) -> FpMode {
+        K::MODE
+    }
+
+    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8, cases: usize) {
+        let batch = Batch {
+            kernel: self,
+            a,
+            b,
+            c: c.cast(),
+            cases,
+        };
+        // SAFETY: promised by the caller.
+        unsafe { K::Level::dispatch(batch) }
+    }
+}
+
+/// All blocks of a batch's strips, [`VECTORS`] vectors of cases after the other, and then one after the other.
 struct Batch<'a, K> {
     kernel: &'a K,
     a: &'a Strip<'a>,
     b: &'a Strip<'a>,
     c: *mut f32,
+    /// How many matter.
+    cases: usize,
 }
 
-impl<K> Batch<'_, K> {
+impl<K: Blocks> Job for Batch<'_, K> {
     #[inline(always)]
-    unsafe fn run_blocks<L: Lanes, const N: usize>(&self)
-    where
-        K: Blocks<L, N>,
-    {
-        let lanes = self.a.lanes;
-        let (a, b) = (self.a.single().as_ptr(), self.b.single().as_ptr());
-        // SAFETY: compiled for the level; the strips have `k` rows of `lanes` numbers, a multiple of the vectors'.
+    unsafe fn run<M: Lanes>(self) {
+        let count = K::Level::COUNT;
+        let mut at = 0;
+        // SAFETY: compiled for the level, which is the kernel's; the strips have a multiple of its vectors' lanes.
         unsafe {
-            let live = Live::<L>::new(VECTORS * L::COUNT);
-            for at in (0..lanes).step_by(VECTORS * L::COUNT) {
-                let c = self.c.add(at);
-                for kb in 0..self.a.k / N {
-                    for v in 0..VECTORS {
-                        let c = c.add(v * L::COUNT);
-                        L::store(c, without_sign::<L>(L::load(c)));
-                    }
-                    let first = kb * N * lanes + at;
-                    let cases = Cases {
-                        a: a.add(first),
-                        b: b.add(first),
-                        stride: lanes,
-                        common: self.kernel.common(),
-                    };
-                    self.kernel.add_block(&cases, c, &live);
+            while at + VECTORS * count <= self.a.lanes {
+                self.run_vectors::<VECTORS>(at);
+                at += VECTORS * count;
+            }
+            while at < self.a.lanes {
+                self.run_vectors::<1>(at);
+                at += count;
+            }
+        }
+    }
+}
+
+impl<K: Blocks> Batch<'_, K> {
+    /// V vectors of cases, `at` being the first.
+    #[inline(always)]
+    unsafe fn run_vectors<const V: usize>(&self, at: usize) {
+        let lanes = self.a.lanes;
+        // SAFETY: compiled for the level; the strips have `k` rows of `lanes` numbers, and there is a c for each lane.
+        unsafe {
+            let (a, b) = (self.a.single().as_ptr(), self.b.single().as_ptr());
+            let (a, b, c) = (a.add(at), b.add(at), self.c.add(at));
+            let count = self.cases.saturating_sub(at).min(V * K::Level::COUNT);
+            let live = Live::<K::Level, V>::new(count);
+            for kb in 0..self.a.k / K::N {
+                for v in 0..V {
+                    let c = c.add(v * K::Level::COUNT);
+                    K::Level::store(c, without_sign::<K::Level>(K::Level::load(c)));
                 }
+                let first = kb * K::N * lanes;
+                let cases = Cases {
+                    a: a.add(first),
+                    b: b.add(first),
+                    stride: lanes,
+                    common: self.kernel.common(),
+                    count,
+                };
+                self.kernel.add_block::<V>(&cases, c, &live);
             }
         }
     }
 }
 
 #[inline(always)]
-unsafe fn copy<L: Lanes>(c: *const f32) -> [f32; 64] {
+unsafe fn copy<L: Lanes, const V: usize>(c: *const f32) -> [f32; 64] {
     let mut before = [0.0; 64];
     // SAFETY: there are as many c's as the vectors have lanes, at most 64.
-    unsafe { std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), VECTORS * L::COUNT) };
+    unsafe { std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), V * L::COUNT) };
     before
 }
 
-// SAFETY: lanes of the strips and as many c's are touched.
-unsafe impl<L: Lanes, const N: usize, const GROUPS: usize> DotKernel for Late<L, N, GROUPS> {
-    fn lanes(&self) -> usize {
-        VECTORS * L::COUNT
-    }
+impl<L: Lanes, const N: usize, const GROUPS: usize> Blocks for Late<L, N, GROUPS> {
+    type Level = L;
+    const N: usize = N;
+    const MODE: FpMode = FpMode::NearestLoose;
 
-    fn block(&self) -> usize {
-        N
-    }
-
-    fn mode(&self) -> FpMode {
-        FpMode::NearestLoose
-    }
-
-    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8) {
-        let batch = Batch {
-            kernel: self,
-            a,
-            b,
-            c: c.cast(),
-        };
-        // SAFETY: promised by the caller.
-        unsafe { L::dispatch(batch) }
-    }
-}
-
-impl<L: Lanes, const N: usize, const GROUPS: usize> Job for Batch<'_, Late<L, N, GROUPS>> {
-    #[inline(always)]
-    unsafe fn run<M: Lanes>(self) {
-        // SAFETY: compiled for the level, which is L.
-        unsafe { self.run_blocks::<L, N>() }
-    }
-}
-
-impl<L: Lanes, const N: usize, const GROUPS: usize> Blocks<L, N> for Late<L, N, GROUPS> {
     #[inline(always)]
     fn common(&self) -> &Common {
         &self.common
     }
 
     #[inline(always)]
-    unsafe fn add_block(&self, cases: &Cases<N>, c: *mut f32, live: &Live<L>) {
+    unsafe fn add_block<const V: usize>(&self, cases: &Cases, c: *mut f32, live: &Live<L, V>) {
         // SAFETY: compiled for the level; a group of cases is like a row of a tile.
         unsafe {
             let kept = L::table(&self.kept);
             let mut high = false;
-            let none = [L::splat_i(0); VECTORS];
+            let none = [L::splat_i(0); V];
             let mut groups = [(none, none); GROUPS];
             for (group, (s, sums)) in groups.iter_mut().enumerate() {
-                let look = cases.look::<L>(group, GROUPS);
-                high |= cases.any_high::<L>(look);
-                *s = cases.counted_down::<L>(look);
-                cases.add_every::<L>((group, N, GROUPS), *s, sums);
+                let look = cases.look::<L, V>((group, N, GROUPS));
+                high |= cases.any_high::<L, V>(look);
+                *s = cases.counted_down::<L, V>(look);
+                cases.add_every::<L, V>((group, N, GROUPS), *s, sums);
             }
-            let before = copy::<L>(c);
-            let (s, sums) = add_groups::<L, GROUPS>(groups);
+            let before = copy::<L, V>(c);
+            let (s, sums) = add_groups::<L, V, GROUPS>(groups);
             let base = cases.base();
-            if add_c::<L, GROUPS, true, true>(base, s, sums, c, kept, live) || high {
-                cases.repair::<L>(&before, c, FAR, |c| c);
+            if add_c::<L, V, GROUPS, true, true>(base, s, sums, c, kept, live) || high {
+                cases.repair(&before, c, N, FAR, |c| c);
             }
         }
     }
 }
 
-// SAFETY: lanes of the strips and as many c's are touched.
-unsafe impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> DotKernel
-    for Early<L, N, OUT, WIDE>
-{
-    fn lanes(&self) -> usize {
-        VECTORS * L::COUNT
-    }
+impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Blocks for Early<L, N, OUT, WIDE> {
+    type Level = L;
+    const N: usize = N;
+    const MODE: FpMode = Self::TILE_MODE;
 
-    fn block(&self) -> usize {
-        N
-    }
-
-    fn mode(&self) -> FpMode {
-        Self::MODE
-    }
-
-    unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8) {
-        let batch = Batch {
-            kernel: self,
-            a,
-            b,
-            c: c.cast(),
-        };
-        // SAFETY: promised by the caller.
-        unsafe { L::dispatch(batch) }
-    }
-}
-
-impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Job
-    for Batch<'_, Early<L, N, OUT, WIDE>>
-{
-    #[inline(always)]
-    unsafe fn run<M: Lanes>(self) {
-        // SAFETY: compiled for the level, which is L.
-        unsafe { self.run_blocks::<L, N>() }
-    }
-}
-
-impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Blocks<L, N>
-    for Early<L, N, OUT, WIDE>
-{
     #[inline(always)]
     fn common(&self) -> &Common {
         &self.common
     }
 
     #[inline(always)]
-    unsafe fn add_block(&self, cases: &Cases<N>, c: *mut f32, live: &Live<L>) {
+    unsafe fn add_block<const V: usize>(&self, cases: &Cases, c: *mut f32, live: &Live<L, V>) {
         // SAFETY: compiled for the level; a group of cases is like a row of a tile.
         unsafe {
-            let look = cases.look::<L>(0, 1);
-            let high = cases.any_high::<L>(look);
-            let before = copy::<L>(c);
-            let s = cases.counted_down::<L>(look);
-            if self.row::<true, true>(cases.base(), s, cases, c, live) || high {
-                cases.repair::<L>(&before, c, 0, early::keep::<OUT>);
+            let look = cases.look::<L, V>((0, N, 1));
+            let high = cases.any_high::<L, V>(look);
+            let before = copy::<L, V>(c);
+            let s = cases.counted_down::<L, V>(look);
+            if self.row::<V, true, true>(cases.base(), s, cases, c, live) || high {
+                cases.repair(&before, c, N, 0, early::keep::<OUT>);
             }
         }
     }

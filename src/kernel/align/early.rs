@@ -110,7 +110,7 @@ fn by_13_bits<L: Lanes, const N: usize>(
 
 impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT, WIDE> {
     /// The mode in which blocks are computed.
-    pub(super) const MODE: FpMode = if OUT != NEAREST && L::CUT_BY_MODE {
+    pub(super) const TILE_MODE: FpMode = if OUT != NEAREST && L::CUT_BY_MODE {
         FpMode::TowardZeroLoose
     } else {
         FpMode::NearestLoose
@@ -137,7 +137,7 @@ unsafe impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Kernel
             double: false,
             a_block_bytes: Layout::<N>::A_BLOCK,
             b_block_bytes: Layout::<N>::b_block::<L>(),
-            mode: Self::MODE,
+            mode: Self::TILE_MODE,
         }
     }
 
@@ -198,7 +198,7 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Job
         // SAFETY: compiled for the level, which is L; the tile is as the engine describes it.
         unsafe {
             let columns = Layout::<N>::columns::<L>();
-            let live = Live::<L>::new(tile.cols);
+            let live = Live::new(tile.cols);
             let mut u = [Exponents::new()];
             for kb in 0..tile.blocks {
                 let block = Block::<N>::new::<L>(tile, kb);
@@ -210,16 +210,16 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Job
                     let base = block.base::<L>(i);
                     match way {
                         Way::Fast => {
-                            kernel.row::<false, false>(base, s, &row, c, &live);
+                            kernel.row::<VECTORS, false, false>(base, s, &row, c, &live);
                         }
                         Way::Slow => kernel.common.scalar_row::<L, N>(tile, kb, i),
                         Way::High | Way::Low | Way::Both => {
                             let mut before = [0.0; 64];
                             std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
                             let again = if way == Way::High {
-                                kernel.row::<true, false>(base, s, &row, c, &live)
+                                kernel.row::<VECTORS, true, false>(base, s, &row, c, &live)
                             } else {
-                                kernel.row::<true, true>(base, s, &row, c, &live)
+                                kernel.row::<VECTORS, true, true>(base, s, &row, c, &live)
                             };
                             if again || way == Way::Both {
                                 let (at, u) = ((kb, i), [&u[0]; 2]);
@@ -274,16 +274,16 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
         }
     }
 
-    /// One row over one block; `s` are the products' exponents counted down from 28 + `base`. HIGH: results may overflow.
+    /// V vectors of results over one block; `s` are the products' exponents counted down from 28 + `base`. HIGH: results may overflow.
     /// LOW: exponents may be too low, or be those of zeros. Returns whether any lane has to be looked at again.
     #[inline(always)]
-    pub(super) unsafe fn row<const HIGH: bool, const LOW: bool>(
+    pub(super) unsafe fn row<const V: usize, const HIGH: bool, const LOW: bool>(
         &self,
         base: i32,
-        mut s: [L::I; VECTORS],
-        products: &impl Products<L>,
+        mut s: [L::I; V],
+        products: &impl Products<L, V>,
         c: *mut f32,
-        live: &Live<L>,
+        live: &Live<L, V>,
     ) -> bool {
         // SAFETY: the products and the row of c are there, as the caller says.
         unsafe {
@@ -293,9 +293,9 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
                 _ => base,
             };
             let constants = self.constants(base);
-            let mut sums = [L::splat_i(0); VECTORS];
+            let mut sums = [L::splat_i(0); V];
             let mut again = L::splat_i(0);
-            for v in 0..VECTORS {
+            for v in 0..V {
                 let c = L::load(c.add(v * L::COUNT));
                 let of_c = Self::s_of_c(&constants, c);
                 s[v] = L::min_fields(s[v], of_c);
@@ -304,20 +304,20 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
                 }
                 if LOW {
                     let low = L::sub_i(constants.largest, s[v]);
-                    again = L::or(again, L::and(low, live.lanes[v]));
+                    again = L::or(again, L::and(low, live.0[v]));
                 }
                 let scale = L::from_bits(L::add_i(s[v], constants.scale));
                 sums[v] = L::to_int(L::mul(c, scale));
             }
             if WIDE {
-                let mut second = [L::splat_i(0); VECTORS];
+                let mut second = [L::splat_i(0); V];
                 products.add(0, N / 2, s, &mut sums);
                 products.add(N / 2, N, s, &mut second);
-                add_wide::<L>(&mut sums, &second, &mut s);
+                add_wide::<L, V>(&mut sums, &second, &mut s);
             } else {
                 products.add(0, N, s, &mut sums);
             }
-            for v in 0..VECTORS {
+            for v in 0..V {
                 let at = c.add(v * L::COUNT);
                 let c = L::load(at);
                 let scale = L::from_bits(L::sub_i(constants.result, s[v]));
@@ -362,21 +362,21 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
 
 /// Adds `second` to `sums`; where that overflows, keeps half the sum and takes one off `s`.
 #[inline(always)]
-unsafe fn add_wide<L: Lanes>(
-    sums: &mut [L::I; VECTORS],
-    second: &[L::I; VECTORS],
-    s: &mut [L::I; VECTORS],
+unsafe fn add_wide<L: Lanes, const V: usize>(
+    sums: &mut [L::I; V],
+    second: &[L::I; V],
+    s: &mut [L::I; V],
 ) {
     // SAFETY: compiled for the level.
     unsafe {
         let first = *sums;
         let mut any = L::splat_i(0);
-        for v in 0..VECTORS {
+        for v in 0..V {
             sums[v] = L::add_i(first[v], second[v]);
             any = L::or(any, overflow::<L>(first[v], second[v], sums[v]));
         }
         if L::any_negative(any) {
-            halve::<L>(&first, second, sums, s);
+            halve::<L, V>(&first, second, sums, s);
         }
     }
 }
@@ -389,16 +389,16 @@ unsafe fn overflow<L: Lanes>(x: L::I, y: L::I, sum: L::I) -> L::I {
 }
 
 #[inline(always)]
-unsafe fn halve<L: Lanes>(
-    first: &[L::I; VECTORS],
-    second: &[L::I; VECTORS],
-    sums: &mut [L::I; VECTORS],
-    s: &mut [L::I; VECTORS],
+unsafe fn halve<L: Lanes, const V: usize>(
+    first: &[L::I; V],
+    second: &[L::I; V],
+    sums: &mut [L::I; V],
+    s: &mut [L::I; V],
 ) {
     // SAFETY: compiled for the level.
     unsafe {
         let one = L::splat_i(1);
-        for v in 0..VECTORS {
+        for v in 0..V {
             let (x, y) = (first[v], second[v]);
             let both = L::and(L::and(x, y), one);
             let half = L::add_i(L::add_i(L::sar_by(x, one), L::sar_by(y, one)), both);

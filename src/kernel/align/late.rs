@@ -133,7 +133,7 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Job for TileJob<'_, L, N, GR
                 }
             }
             let kept = L::table(&kernel.kept);
-            let live = Live::<L>::new(tile.cols);
+            let live = Live::new(tile.cols);
             let mut u = [const { Exponents::new() }; GROUPS];
             for kb in 0..tile.blocks {
                 let block = Block::<N>::new::<L>(tile, kb);
@@ -180,7 +180,7 @@ unsafe fn row<L: Lanes, const N: usize, const GROUPS: usize, const HIGH: bool, c
     c: *mut f32,
     s: [[L::I; VECTORS]; GROUPS],
     kept: L::Table,
-    live: &Live<L>,
+    live: &Live<L, VECTORS>,
 ) -> bool {
     // SAFETY: the block and the row of c are there, as the caller says.
     unsafe {
@@ -188,25 +188,25 @@ unsafe fn row<L: Lanes, const N: usize, const GROUPS: usize, const HIGH: bool, c
         for (group, (s, sums)) in groups.iter_mut().enumerate() {
             block.add_products::<L>(i, (group, N, GROUPS), *s, sums);
         }
-        let (s, sums) = add_groups::<L, GROUPS>(groups);
-        add_c::<L, GROUPS, HIGH, LOW>(block.base::<L>(i), s, sums, c, kept, live)
+        let (s, sums) = add_groups::<L, VECTORS, GROUPS>(groups);
+        add_c::<L, VECTORS, GROUPS, HIGH, LOW>(block.base::<L>(i), s, sums, c, kept, live)
     }
 }
 
 /// Exponents that sums of products are aligned to, and the sums.
-type Group<L> = ([<L as Lanes>::I; VECTORS], [<L as Lanes>::I; VECTORS]);
+type Group<L, const V: usize> = ([<L as Lanes>::I; V], [<L as Lanes>::I; V]);
 
 /// One sum of the groups', each aligned to the exponents `s` beside it.
 #[inline(always)]
-pub(super) unsafe fn add_groups<L: Lanes, const GROUPS: usize>(
-    groups: [Group<L>; GROUPS],
-) -> Group<L> {
+pub(super) unsafe fn add_groups<L: Lanes, const V: usize, const GROUPS: usize>(
+    groups: [Group<L, V>; GROUPS],
+) -> Group<L, V> {
     let (mut s, mut sums) = groups[0];
     // SAFETY: the caller is compiled for the level.
     unsafe {
         if GROUPS == 2 {
             let (s_even, even) = groups[GROUPS - 1];
-            for v in 0..VECTORS {
+            for v in 0..V {
                 let both = L::min_i(s[v], s_even[v]);
                 let shift = |s: L::I| L::shr::<23>(L::sub_i(s, both));
                 let odd = L::sar_by(sums[v], shift(s[v]));
@@ -222,13 +222,19 @@ pub(super) unsafe fn add_groups<L: Lanes, const GROUPS: usize>(
 /// Adds c to the sums of a row, whose exponents `s` are counted down from 28 + `base`, and rounds. HIGH: results may
 /// overflow. LOW: exponents may be too low, or be those of zeros. Returns whether any lane has to be looked at again.
 #[inline(always)]
-pub(super) unsafe fn add_c<L: Lanes, const GROUPS: usize, const HIGH: bool, const LOW: bool>(
+pub(super) unsafe fn add_c<
+    L: Lanes,
+    const V: usize,
+    const GROUPS: usize,
+    const HIGH: bool,
+    const LOW: bool,
+>(
     base: i32,
-    s: [L::I; VECTORS],
-    sums: [L::I; VECTORS],
+    s: [L::I; V],
+    sums: [L::I; V],
     c: *mut f32,
     kept: L::Table,
-    live: &Live<L>,
+    live: &Live<L, V>,
 ) -> bool {
     // SAFETY: the row of c is there, as the caller says.
     unsafe {
@@ -238,7 +244,7 @@ pub(super) unsafe fn add_c<L: Lanes, const GROUPS: usize, const HIGH: bool, cons
         let largest = largest_u(base);
         let (lowest_e, lowest_u) = (field(largest), field((largest - (FAR - 5)).max(0)));
         let mut again = L::splat_i(0);
-        for v in 0..VECTORS {
+        for v in 0..V {
             let at = c.add(v * L::COUNT);
             let c = L::load(at);
             let c_field = L::and(L::bits(c), L::splat_i(0x7f80_0000));
@@ -269,7 +275,7 @@ pub(super) unsafe fn add_c<L: Lanes, const GROUPS: usize, const HIGH: bool, cons
             }
             if LOW {
                 let low = L::and(L::sub_i(lowest_e, s[v]), L::sub_i(lowest_u, unit));
-                again = L::or(again, L::and(low, live.lanes[v]));
+                again = L::or(again, L::and(low, live.0[v]));
             }
             L::store(at, L::select_by_sign(by_c, c, rounded));
         }

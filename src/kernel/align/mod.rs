@@ -234,10 +234,10 @@ impl<const N: usize> Block<N> {
     }
 }
 
-/// The products of one row of a block, however they are packed.
-trait Products<L: Lanes> {
+/// The products of V vectors of results, for one block, however they are packed.
+trait Products<L: Lanes, const V: usize> {
     /// Adds the products of elements `first` to `end` - 1, aligned by the exponents `s`, to `sums`.
-    unsafe fn add(&self, first: usize, end: usize, s: [L::I; VECTORS], sums: &mut [L::I; VECTORS]);
+    unsafe fn add(&self, first: usize, end: usize, s: [L::I; V], sums: &mut [L::I; V]);
 }
 
 /// Row `i` of a block, packed with bytes.
@@ -246,7 +246,7 @@ struct Scaled<const N: usize> {
     i: usize,
 }
 
-impl<L: Lanes, const N: usize> Products<L> for Scaled<N> {
+impl<L: Lanes, const N: usize> Products<L, VECTORS> for Scaled<N> {
     #[inline(always)]
     unsafe fn add(&self, first: usize, end: usize, s: [L::I; VECTORS], sums: &mut [L::I; VECTORS]) {
         // SAFETY: the block has the row.
@@ -302,30 +302,36 @@ fn largest_u(base: i32) -> i32 {
     (TOP + base - LOWEST).clamp(0, LARGEST_U)
 }
 
-/// Columns of a tile that matter: all ones in their lanes, and in their bytes.
-struct Live<L: Lanes> {
-    lanes: [L::I; VECTORS],
-    bytes: L::I,
+/// Lanes of V vectors that matter: all ones in them.
+struct Live<L: Lanes, const V: usize>([L::I; V]);
+
+impl<L: Lanes, const V: usize> Live<L, V> {
+    /// The first `count`, at most 64.
+    #[inline(always)]
+    unsafe fn new(count: usize) -> Self {
+        static LANES: [i32; 128] = {
+            let mut lanes = [0; 128];
+            let mut i = 0;
+            while i < 64 {
+                lanes[i] = -1;
+                i += 1;
+            }
+            lanes
+        };
+        let from = LANES[64 - count.min(64)..].as_ptr();
+        // SAFETY: the caller is compiled for the level, whose four vectors have at most 64 lanes.
+        unsafe { Live(std::array::from_fn(|v| L::load_i(from.add(v * L::COUNT)))) }
+    }
 }
 
-impl<L: Lanes> Live<L> {
+impl<L: Lanes> Live<L, VECTORS> {
+    /// All ones in the bytes that belong to the lanes.
     #[inline(always)]
-    unsafe fn new(columns: usize) -> Self {
-        // SAFETY: the caller is compiled for the level, whose vectors have at most sixteen lanes.
-        unsafe {
-            let lanes: [i32; 64] = std::array::from_fn(|j| if j < columns { -1 } else { 0 });
-            let bytes: [i32; 16] = std::array::from_fn(|lane| {
-                let byte = |v: usize| {
-                    let live = lane < L::COUNT && v * L::COUNT + lane < columns;
-                    if live { 0xff } else { 0 }
-                };
-                i32::from_le_bytes(std::array::from_fn(byte))
-            });
-            Live {
-                lanes: std::array::from_fn(|v| L::load_i(lanes.as_ptr().add(v * L::COUNT))),
-                bytes: L::load_i(bytes.as_ptr()),
-            }
-        }
+    unsafe fn bytes(&self) -> L::I {
+        let Live([a, b, c, d]) = *self;
+        let byte = |lanes: L::I, v: u32| unsafe { L::and(lanes, L::splat_i(0xff << (8 * v))) };
+        // SAFETY: the caller is compiled for the level.
+        unsafe { L::or(L::or(byte(a, 0), byte(b, 1)), L::or(byte(c, 2), byte(d, 3))) }
     }
 }
 
@@ -334,13 +340,14 @@ impl<L: Lanes> Live<L> {
 unsafe fn first_pass<L: Lanes, const N: usize, const GROUPS: usize>(
     block: Block<N>,
     rows: usize,
-    live: &Live<L>,
+    live: &Live<L, VECTORS>,
     u: &mut [Exponents; GROUPS],
 ) -> [Way; MR] {
     // SAFETY: rows <= MR; the block is packed.
     unsafe {
         let mut ways = [Way::Fast; MR];
         let columns = block.columns_head::<L>();
+        let live = live.bytes();
         for (i, way) in ways.iter_mut().enumerate().take(rows) {
             let head = block.row_head(i);
             if head.kind.max(columns.kind) != SCALED {
@@ -355,7 +362,7 @@ unsafe fn first_pass<L: Lanes, const N: usize, const GROUPS: usize>(
             }
             let base = head.base + columns.base;
             let largest = L::splat_i(in_every_byte(largest_u(base)));
-            if L::any_byte_greater(L::and(all, live.bytes), largest) {
+            if L::any_byte_greater(L::and(all, live), largest) {
                 *way = Way::Low;
             }
             if base >= HIGH_BASE {
@@ -393,9 +400,9 @@ unsafe fn without_sign<L: Lanes>(x: L::F) -> L::F {
 /// Runs scalar code in the usual mode. A function of its own, in which `work` is another one, so that no operation moves
 /// across the change.
 #[inline(never)]
-fn in_usual_mode(work: impl FnOnce() -> f32) -> f32 {
+fn in_usual_mode<T>(work: impl FnOnce() -> T) -> T {
     #[inline(never)]
-    fn separate(work: impl FnOnce() -> f32) -> f32 {
+    fn separate<T>(work: impl FnOnce() -> T) -> T {
         std::hint::black_box(work())
     }
     let _mode = FpModeGuard::enter(FpMode::Nearest);

@@ -6,6 +6,9 @@ use crate::format::{
 use crate::model::{Model, Params};
 use crate::reference::{self, Operand};
 
+/// Most products of a block.
+pub const MOST: usize = 32;
+
 /// Computes blocks of one unit.
 pub struct Scalar {
     model: Model,
@@ -230,13 +233,17 @@ impl Scalar {
                 _ => class,
             }
         };
-        let a: Vec<Decoded> = a.iter().map(|x| decoded(self.a, x)).collect();
-        let b: Vec<Decoded> = b.iter().map(|x| decoded(self.b, x)).collect();
+        // Nothing is allocated: short batches must not need memory.
+        let all = |factor: Factor, x: &[f32]| -> [Decoded; MOST] {
+            std::array::from_fn(|p| x.get(p).map_or(Decoded::ZERO, |x| decoded(factor, x)))
+        };
+        let n = a.len();
+        let (a, b) = (all(self.a, a), all(self.b, b));
         let c = Operand {
             format: self.carry,
             value: decoded(Factor::new(self.carry), &c),
         };
-        self.number(reference::block(unit, &a, &b, c))
+        self.number(reference::block(unit, &a[..n], &b[..n], c))
     }
 }
 

@@ -26,7 +26,7 @@ pub unsafe fn turn(
     lanes: usize,
 ) {
     #[cfg(target_arch = "x86_64")]
-    let squares = if level >= Level::Avx2 {
+    let squares = if level >= Level::Avx2 && count > 1 {
         // SAFETY: promised by the caller.
         unsafe { turn_avx2(lines, k, count, to, lanes) };
         k / 8 * 8

@@ -1,6 +1,8 @@
 //! Elements of A, B and C as numbers: what each format's encodings stand for, and how numbers are rounded to a format.
 
-use crate::format::{Format, Rounding, Specials, to_f64};
+use std::sync::OnceLock;
+
+use crate::format::{FORMATS, Format, Rounding, Specials, to_f64};
 use crate::model::Model;
 
 /// binary64 to binary32 toward zero: to nearest, then one step back if that went too far.
@@ -44,9 +46,8 @@ pub fn to_bf16(bits: u32) -> f32 {
 
 /// The numbers of an 8-bit format.
 pub fn byte_table(format: Format) -> &'static [f32; 256] {
-    use std::sync::OnceLock;
-    static TABLES: [OnceLock<[f32; 256]>; crate::format::FORMATS.len()] =
-        [const { OnceLock::new() }; crate::format::FORMATS.len()];
+    static TABLES: [OnceLock<[f32; 256]>; FORMATS.len()] =
+        [const { OnceLock::new() }; FORMATS.len()];
     TABLES[format as usize]
         .get_or_init(|| std::array::from_fn(|bits| to_f64(format, bits as u64) as f32))
 }
@@ -82,7 +83,13 @@ impl Rules {
         }
     }
 
-    pub fn new(format: Format) -> Rules {
+    /// Of a format, made once.
+    pub fn of(format: Format) -> &'static Rules {
+        static RULES: [OnceLock<Rules>; FORMATS.len()] = [const { OnceLock::new() }; FORMATS.len()];
+        RULES[format as usize].get_or_init(|| Rules::new(format))
+    }
+
+    fn new(format: Format) -> Rules {
         let info = format.info();
         let cut = Model::input_rounding(format) == Rounding::TowardZero;
         let max_finite = to_f64(format, info.max_finite());
