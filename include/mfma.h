@@ -260,9 +260,11 @@ typedef struct mfma_capability {
     double mismatch_bound;
 } mfma_capability;
 
-// A unit to compare with: hardware, another program. It computes `count` dot products of length `k` as mfma_dot_batch
-// does, case i from a[i*k], b[i*k] and c[i] to d[i], on encodings of the model's formats. It is called on the thread that
-// called the library. Anything but 0 ends the campaign. It must return: no longjmp, no exception.
+// A unit to ask or to compare with: hardware, another program. It computes `count` dot products of length `k` as
+// mfma_dot_batch does, case i from a[i*k], b[i*k] and c[i] to d[i], on encodings of the formats that were named. It is
+// called on the thread that called the library, in the default floating-point environment (rounding to nearest, nothing
+// flushed or trapped); it may call the library. Anything but 0 ends the campaign or probe. It must return: no longjmp, no
+// exception.
 typedef int32_t (*mfma_black_box)(int64_t count, int64_t k, const void *a, const void *b, const void *c,
                  void *d, void *user);
 
@@ -288,7 +290,7 @@ typedef struct mfma_validate_args {
     int64_t first;
     // Number of cases.
     int64_t count;
-    // Length of the dot products; -1 (default): as mfma_sample_length says.
+    // Length of the dot products, 0 to 65536; -1 (default): as mfma_sample_length says.
     int64_t k;
     // End after so many mismatches; 0 (default): never.
     int64_t stop_after;
@@ -694,7 +696,7 @@ mfma_status mfma_validate(const mfma_validate_args *args, mfma_validate_report *
 mfma_status mfma_compare_dump(const mfma_validate_args *args, const char *path, mfma_validate_report *report);
 
 // Inputs of cases `first` to `first + count - 1` of a campaign, laid out as mfma_dot_batch takes them. `sampler` may be NULL,
-// which means "all"; `k` may be -1, which means what mfma_sample_length says.
+// which means "all"; `k`, at most 65536, may be -1, which means what mfma_sample_length says.
 mfma_status mfma_sample(const mfma_model *model, const char *sampler, uint64_t seed, int64_t first,
                         int64_t count, int64_t k, void *a, void *b, void *c);
 
@@ -717,6 +719,13 @@ mfma_status mfma_probe_args_default(mfma_probe_args *args);
 //
 // It takes seconds on top of what the black box takes, and needs a stack of the usual size (some MiB).
 mfma_status mfma_probe(const mfma_probe_args *args, mfma_params *params, mfma_probe_report *report);
+
+// In which order does a unit add `n` products (2 to 64) and c? For any unit, also one that no parameters describe. Of `args`
+// only the black box and the formats are used; it is asked some n^3 times. The order is a text such as "((c + p1) + p2)": sums of
+// two are in parentheses, sums of several terms in brackets, or in braces where nothing is lost between the terms. It is written
+// as mfma_explain writes its text.
+mfma_status mfma_summation_order(const mfma_probe_args *args, int64_t n, char *buffer, size_t size,
+                                 size_t *needed);
 
 // Explains one dot product step by step, as text: products, alignments, sums and roundings, and what each of them lost. a
 // and b have `k` elements (0 to 65536) and c one, encodings as mfma_dot_batch takes them.

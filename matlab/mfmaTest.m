@@ -88,6 +88,21 @@ classdef mfmaTest < matlab.unittest.TestCase
             end
         end
 
+        function probing(test)
+            gpu = @(a, b, c) mfma_dot(a, b, c, 'arch', 'MI100', 'format', 'bf16');
+            report = mfma_probe(gpu, 'format', 'bf16');
+            test.verifyEqual(report.mismatches, 0);
+            test.verifyEqual(report.params.fma, 2);
+            test.verifyTrue(any(strcmp({report.units.arch}, 'CDNA1')));
+            test.verifyError(@() mfma_probe(@(a, b, c) error('its:own', 'no unit')), 'its:own');
+        end
+
+        function explaining(test)
+            report = mfma_explain([1 2^-12], [1 2^-12], -1, 'arch', 'V100', 'against', 'H100');
+            test.verifyEqual([report.d, report.other.d], [0, 2^-24]);
+            test.verifyEqual(report.causes, {{'alignment_bits'}});
+        end
+
         function custom(test)
             params = struct('fma', 8, 'neab', 1, 'min_exp_limit', -132);
             A = magic(8) / 7;

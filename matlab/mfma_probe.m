@@ -18,6 +18,7 @@ function report = mfma_probe(subject, varargin)
 %       'fixed'       true: all vectors have that length, filled with zeros, for instructions of one length [false]
 %       'vectors'     vectors of each kind in a round, 20 to 100000; 150 make 4000 to 6000 in all [150]
 %       'seed'        seed of the vectors [1]
+%       'order'       also find in which order so many products, 2 to 64, and c are added [none]
 %       'raw'         true: the function gets and returns encodings (uint8 to uint64) [false]
 %
 %   report has the fields
@@ -29,6 +30,8 @@ function report = mfma_probe(subject, varargin)
 %                     every answer; else values: all that remain, and reason: why nothing tells them apart
 %       observed      struct array: question and answer, such as 'Inf * 0'
 %       units         units of the catalogue that give every answer, as mfma_info has them
+%       order         with 'order': a text such as '(c + ((p1 + p2) + (p3 + p4)))'; sums of two are in parentheses, sums of
+%                     several terms in brackets, or in braces where nothing is lost between the terms
 %       text          all of this as text, with the unit as a column of the paper's Table 3
 %
 %   The sign of NaN counts, so the function should keep it. The function is called some hundred times.
@@ -50,7 +53,7 @@ who = 'mfma_probe';
 if nargin < 1
     error('mfma:arg:count', '%s: %d of at least 1 argument given: subject, name, value, ...', who, nargin);
 end
-options = named_options(who, {'format', 'out', 'k', 'fixed', 'vectors', 'seed', 'raw'}, varargin);
+options = named_options(who, {'format', 'out', 'k', 'fixed', 'vectors', 'seed', 'order', 'raw'}, varargin);
 for name = {'raw', 'fixed'}
     if isfield(options, name{1})
         options.(name{1}) = yes_or_no(who, options.(name{1}), name{1});
@@ -71,7 +74,15 @@ else
 end
 options.format = formats(1:2);
 options.out = formats{3};
-found = mfma_mex('probe', who, options, @(a, b, c) tell(@answer_of, who, subject, raw, formats, a, b, c));
+ask = @(a, b, c) tell(@answer_of, who, subject, raw, formats, a, b, c);
+order = '';
+if isfield(options, 'order')
+    order = mfma_mex('order', who, options, ask, options.order);
+end
+found = mfma_mex('probe', who, options, ask);
+if ~isempty(order)
+    found.text = sprintf('%s\nOrder of addition\n  %s\n', found.text, order);
+end
 if nargout == 0
     fprintf('%s', found.text);
     return
@@ -82,6 +93,7 @@ report.features = found.features;
 report.observed = found.observed;
 known = mfma_info();
 report.units = known(found.units);
+report.order = order;
 report.text = found.text;
 end
 
@@ -123,7 +135,9 @@ end
 %! report = mfma_probe ('MI300X', 'format', 'bf8', 'vectors', 40);
 %! assert (report.params.fp8_fnuz, 1);  assert (any (strcmp ({report.units.arch}, 'CDNA3')));
 %!test
-%! report = mfma_probe ('MI250X');
+%! report = mfma_probe ('MI250X', 'order', 5);
+%! assert (report.order, '((c + ((p1 + p2) + (p3 + p4))) + p5)');
+%! assert (! isempty (strfind (report.text, report.order)));
 %! assert (report.params.pair_wise_sum, 1);  assert (report.params.in_subnormals, 0);
 %! assert (any (strcmp ({report.units.arch}, 'CDNA2')));
 %! names = {report.features.name};
@@ -155,6 +169,7 @@ end
 %!error id=mfma:arg:type mfma_probe (5)
 %!error id=mfma:arg:value mfma_probe ('MI300X', 'k', 3)
 %!error id=mfma:arg:value mfma_probe ('MI300X', 'raw', true)
+%!error id=mfma:arg:value mfma_probe ('MI300X', 'order', 65)
 %!error id=mfma:arg:option mfma_probe ('MI300X', 'count', 3)
 %!error id=mfma:arch:unknown mfma_probe ('MI1')
 %!error id=mfma:format:unknown mfma_probe ('MI300X', 'format', 'fp7')

@@ -115,6 +115,44 @@ void formats_of_options(const char *function, mxArray *plhs[], const mxArray *co
     plhs[0] = format_names(formats_named(function, prhs[0]));
 }
 
+/* Once the library has returned: raises what the function raised, or the library's error. */
+static void raise_problem(black_box *box, mfma_status status, const char *function)
+{
+    raise_kept();
+    if (box->problem)
+        mexCallMATLAB(0, NULL, 1, &box->problem, "error");
+    check(status, function);
+}
+
+/* A probe of the unit that `call` computes, by the user's options. */
+static mfma_probe_args probe_args(const char *function, const mxArray *options, const mxArray *call, black_box *box)
+{
+    mfma_probe_args args;
+    memset(box, 0, sizeof *box);
+    box->call = call;
+    box->formats = formats_named(function, options);
+    args.size = sizeof args;
+    check(mfma_probe_args_default(&args), function);
+    args.black_box = ask;
+    args.black_box_user = box;
+    args.a = box->formats.a;
+    args.b = box->formats.b;
+    args.d = box->formats.d;
+    return args;
+}
+
+void order_of_unit(const char *function, mxArray *plhs[], const mxArray *const *prhs)
+{
+    enum { ROOM = 4096 };
+    char *text = (char *)mxCalloc(ROOM, 1);
+    const int64_t n = get_integer(prhs[2], 2, 64, (label){function, "order"});
+    black_box box;
+    const mfma_probe_args args = probe_args(function, prhs[0], prhs[1], &box);
+    raise_problem(&box, mfma_summation_order(&args, n, text, ROOM, NULL), function);
+    plhs[0] = mxCreateString(text);
+    mxFree(text);
+}
+
 void probe_unit(const char *function, mxArray *plhs[], const mxArray *const *prhs)
 {
     enum { TEXT = 1 << 20, FINDINGS = 100 };
@@ -125,19 +163,9 @@ void probe_unit(const char *function, mxArray *plhs[], const mxArray *const *prh
     mfma_probe_args args;
     mfma_probe_report report;
     mfma_params params;
-    mfma_status status;
-    memset(&box, 0, sizeof box);
-    box.call = prhs[1];
-    box.formats = formats_named(function, u);
-    args.size = sizeof args;
+    args = probe_args(function, u, prhs[1], &box);
     report.size = sizeof report;
     params.size = sizeof params;
-    check(mfma_probe_args_default(&args), function);
-    args.black_box = ask;
-    args.black_box_user = &box;
-    args.a = box.formats.a;
-    args.b = box.formats.b;
-    args.d = box.formats.d;
     args.k = integer_option(u, "k", args.k, 4, 4096, function);
     args.fixed = (int32_t)integer_option(u, "fixed", 0, 0, 1, function);
     args.vectors = integer_option(u, "vectors", args.vectors, 20, 100000, function);
@@ -149,11 +177,7 @@ void probe_unit(const char *function, mxArray *plhs[], const mxArray *const *prh
     args.findings = (mfma_finding *)mxCalloc(FINDINGS, sizeof *args.findings);
     args.finding_size = sizeof *args.findings;
     args.findings_size = FINDINGS;
-    status = mfma_probe(&args, &params, &report);
-    raise_kept();
-    if (box.problem)
-        mexCallMATLAB(0, NULL, 1, &box.problem, "error");
-    check(status, function);
+    raise_problem(&box, mfma_probe(&args, &params, &report), function);
     plhs[0] = mxCreateStructMatrix(1, 1, sizeof names / sizeof *names, names);
     mxSetField(plhs[0], 0, "params", features_struct(&params));
     set_number(plhs[0], 0, "asked", (double)report.asked);

@@ -9,6 +9,9 @@
  * have the fields format, out, k, fixed, vectors and seed. */
 void probe_unit(const char *function, mxArray *plhs[], const mxArray *const *prhs);
 
+/* text = mfma_mex('order', function, options, f, n): in which order the unit that f computes adds n products. */
+void order_of_unit(const char *function, mxArray *plhs[], const mxArray *const *prhs);
+
 /* names = mfma_mex('formats_named', function, options): the formats that these options name, in a cell array. */
 void formats_of_options(const char *function, mxArray *plhs[], const mxArray *const *prhs);
 

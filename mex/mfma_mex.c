@@ -432,6 +432,11 @@ static void probe(const char *function, call in)
     probe_unit(function, in.plhs, in.prhs);
 }
 
+static void order(const char *function, call in)
+{
+    order_of_unit(function, in.plhs, in.prhs);
+}
+
 static void named(const char *function, call in)
 {
     formats_of_options(function, in.plhs, in.prhs);
@@ -481,6 +486,7 @@ static const struct {
     {"validate", 2, 2, validate},
     {"bound", 3, 3, bound},
     {"probe", 2, 2, probe},
+    {"order", 3, 3, order},
     {"formats_named", 1, 1, named},
     {"encodings", 4, 4, encodings},
     {"explain", 4, 4, explain},

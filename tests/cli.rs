@@ -268,6 +268,10 @@ fn cases_on_standard_output() {
         let message = text(&all, 2);
         assert!(message.contains(says), "{message}");
     };
+    refused(
+        &["-k", "1e15"],
+        "k is 1000000000000000; allowed: 0 to 65536",
+    );
     refused(&["-k", "1.5"], "'1.5'; allowed: a whole number");
     refused(
         &["--form", "binary"],

@@ -12,7 +12,7 @@ use crate::explain::{Cause, Record, attribute, explain, separate};
 use crate::probe::Case;
 
 /// Longest dot product that is explained.
-const LONGEST: usize = 65536;
+const LONGEST: usize = crate::validate::MAX_LENGTH;
 
 /// A step of mfma_explain_steps.
 #[repr(C)]

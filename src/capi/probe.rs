@@ -11,7 +11,7 @@ use super::raw::{self, Room};
 use super::sized::{self, Sized, read};
 use super::validate::mfma_black_box;
 use crate::error::{Error, ErrorCode};
-use crate::probe::{Case, Feature, Formats, Options, Probed, probe};
+use crate::probe::{Case, Feature, Formats, Options, Probed, Tree, probe, summation_order};
 
 /// Arguments of mfma_probe. Set `size` to sizeof(mfma_probe_args), let mfma_probe_args_default fill the rest, then set the
 /// formats and the black box.
@@ -368,5 +368,44 @@ pub unsafe extern "C" fn mfma_probe(
         let found = probe(formats, &options, unit)?;
         // SAFETY: the caller vouches for the arrays; the structs have been accepted.
         unsafe { args.give(&found, &room, params, report) };
+    })
+}
+
+/// In which order does a unit add `n` products (2 to 64) and c? For any unit, also one that no parameters describe. Of `args`
+/// only the black box and the formats are used; it is asked some n^3 times. The order is a text such as "((c + p1) + p2)": sums of
+/// two are in parentheses, sums of several terms in brackets, or in braces where nothing is lost between the terms. It is written
+/// as mfma_explain writes its text.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mfma_summation_order(
+    args: *const mfma_probe_args,
+    n: i64,
+    buffer: *mut c_char,
+    size: usize,
+    needed: *mut usize,
+) -> mfma_status {
+    guard!({
+        // SAFETY: the caller's struct, as large as it says.
+        let args = unsafe { read("args", args, ZERO) }?;
+        if args.black_box.is_none() {
+            return Err(check::null("args->black_box"));
+        }
+        let formats = args.formats()?;
+        let Some(n) = usize::try_from(n)
+            .ok()
+            .filter(|n| Tree::PRODUCTS.contains(n))
+        else {
+            let allowed = format!("{} to {}", Tree::PRODUCTS.start(), Tree::PRODUCTS.end());
+            return Err(refuse("n", n, &allowed));
+        };
+        raw::text_out("buffer", buffer, size)?;
+        // SAFETY: the caller vouches for the black box.
+        let unit = |cases: &[Case]| unsafe { args.ask(&formats, cases) };
+        let text = summation_order(formats, n, unit)?.to_string();
+        // SAFETY: the buffer has been accepted, and has `size` bytes.
+        let all = unsafe { raw::write_text(&text, buffer, size) };
+        if !needed.is_null() {
+            // SAFETY: the caller's variable.
+            unsafe { needed.write_unaligned(all) };
+        }
     })
 }

@@ -17,12 +17,15 @@ use crate::gemm::Matrix;
 use crate::threads::MAX_THREADS;
 use crate::validate::dump::{DumpCheck, check_dump};
 use crate::validate::{
-    Campaign, Cases, Generator, Report, SAMPLERS, Sampler, Sampling, Shape, Subject, default_length,
+    Campaign, Cases, Generator, MAX_LENGTH, Report, SAMPLERS, Sampler, Sampling, Shape, Subject,
+    default_length,
 };
 
-/// A unit to compare with: hardware, another program. It computes `count` dot products of length `k` as mfma_dot_batch
-/// does, case i from a[i*k], b[i*k] and c[i] to d[i], on encodings of the model's formats. It is called on the thread that
-/// called the library. Anything but 0 ends the campaign. It must return: no longjmp, no exception.
+/// A unit to ask or to compare with: hardware, another program. It computes `count` dot products of length `k` as
+/// mfma_dot_batch does, case i from a[i*k], b[i*k] and c[i] to d[i], on encodings of the formats that were named. It is
+/// called on the thread that called the library, in the default floating-point environment (rounding to nearest, nothing
+/// flushed or trapped); it may call the library. Anything but 0 ends the campaign or probe. It must return: no longjmp, no
+/// exception.
 pub type mfma_black_box = Option<
     unsafe extern "C" fn(
         count: i64,
@@ -59,7 +62,7 @@ pub struct mfma_validate_args {
     pub first: i64,
     /// Number of cases.
     pub count: i64,
-    /// Length of the dot products; -1 (default): as mfma_sample_length says.
+    /// Length of the dot products, 0 to 65536; -1 (default): as mfma_sample_length says.
     pub k: i64,
     /// End after so many mismatches; 0 (default): never.
     pub stop_after: i64,
@@ -189,7 +192,10 @@ unsafe fn sampler(name: *const c_char) -> Result<Sampler, Error> {
 fn length(field: &str, k: i64, model: &Model) -> Result<usize, Error> {
     match k {
         -1 => Ok(default_length(model)),
-        _ => usize::try_from(k).map_err(|_| refuse(field, k, "0 or more, or -1")),
+        _ => usize::try_from(k)
+            .ok()
+            .filter(|&k| k <= MAX_LENGTH)
+            .ok_or_else(|| refuse(field, k, &format!("0 to {MAX_LENGTH}, or -1"))),
     }
 }
 
@@ -407,8 +413,11 @@ pub unsafe extern "C" fn mfma_compare_dump(
     })
 }
 
+/// Elements that are made at a time, more or less.
+const AT_ONCE: u64 = 1 << 17;
+
 /// Inputs of cases `first` to `first + count - 1` of a campaign, laid out as mfma_dot_batch takes them. `sampler` may be NULL,
-/// which means "all"; `k` may be -1, which means what mfma_sample_length says.
+/// which means "all"; `k`, at most 65536, may be -1, which means what mfma_sample_length says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mfma_sample(
     model: *const mfma_model,
@@ -461,7 +470,7 @@ pub unsafe extern "C" fn mfma_sample(
         let mut cases = Cases::new(k);
         let mut done = 0;
         while done < count {
-            let now = (count - done).min(4096);
+            let now = (count - done).min(AT_ONCE / (k as u64 + 1) + 1);
             generator.fill(first + done, now as usize, &mut cases);
             let at = done as usize;
             for i in 0..cases.len() {

@@ -4,6 +4,8 @@
 //! joins them, and 0 when u meets one of them alone, or in the same sum of limited width. Asked for all triples of
 //! places, this gives the tree of additions, whatever the unit.
 
+use std::ops::RangeInclusive;
+
 use super::BlackBox;
 use super::vector::{Case, Draft, Formats, Number, Split};
 use crate::error::{Error, ErrorCode};
@@ -23,6 +25,11 @@ pub enum Tree {
         /// What is added.
         terms: Vec<Tree>,
     },
+}
+
+impl Tree {
+    /// Numbers of products that [`summation_order`] takes.
+    pub const PRODUCTS: RangeInclusive<usize> = 2..=64;
 }
 
 impl std::fmt::Display for Tree {
@@ -50,16 +57,18 @@ impl std::fmt::Display for Tree {
     }
 }
 
-/// Most products that [`summation_order`] takes.
-const MOST: usize = 64;
-
 /// The order in which a unit adds `n` products (2 to 64) and c. Sums that lose nothing over the widest distance that the
 /// formats allow are called exact.
 pub fn summation_order(formats: Formats, n: usize, mut unit: impl BlackBox) -> Result<Tree, Error> {
-    if !(2..=MOST).contains(&n) {
+    let allowed = Tree::PRODUCTS;
+    if !allowed.contains(&n) {
         return Err(Error::new(
             ErrorCode::InvalidArgument,
-            format!("n is {n}; allowed: 2 to {MOST}"),
+            format!(
+                "n is {n}; allowed: {} to {}",
+                allowed.start(),
+                allowed.end()
+            ),
         ));
     }
     let lost = Lost::ask(&formats, n, &mut unit)?;

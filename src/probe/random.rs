@@ -1,4 +1,6 @@
-//! A counter-based random generator (splitmix64): the same vectors on every machine.
+//! A counter-based random generator (SplitMix64): the same vectors on every machine.
+
+use crate::validate::splitmix64;
 
 /// Random numbers from a seed.
 #[derive(Clone, Debug)]
@@ -12,11 +14,7 @@ impl Random {
 
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        splitmix64(&mut self.0)
     }
 
     /// Uniform in 0 to `count` - 1.

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::bound::mismatch_bound;
-use super::sample::{BLOCK, Cases, Generator, Sampling, Shape, default_length};
+use super::sample::{BLOCK, Cases, Generator, MAX_LENGTH, Sampling, Shape, default_length};
 use crate::error::{Error, ErrorCode};
 use crate::format::{Class, Decoded, Format, decode};
 use crate::gemm::{Control, Progress, dot_batch_bytes};
@@ -267,8 +267,8 @@ impl<'a> Campaign<'a> {
                 self.first, self.count
             ));
         }
-        if self.k > MOST_ELEMENTS {
-            return refuse(format!("k is {}; allowed: 0 to {MOST_ELEMENTS}", self.k));
+        if self.k > MAX_LENGTH {
+            return refuse(format!("k is {}; allowed: 0 to {MAX_LENGTH}", self.k));
         }
         if self.stop_after.is_some_and(|stop| stop > MOST_SHOWN) || self.keep as u64 > MOST_SHOWN {
             return refuse(format!(
@@ -289,8 +289,6 @@ impl<'a> Campaign<'a> {
     }
 }
 
-/// Longest dot products of a campaign.
-const MOST_ELEMENTS: usize = 1 << 16;
 /// Most mismatches that are kept.
 const MOST_SHOWN: u64 = 1 << 20;
 

@@ -14,6 +14,10 @@ mod campaign;
 pub mod dump;
 pub mod sample;
 
+pub(crate) use sample::splitmix64;
+
 pub use bound::mismatch_bound;
 pub use campaign::{BlackBox, Campaign, Mismatch, Report, Subject, compute};
-pub use sample::{Case, Cases, Generator, SAMPLERS, Sampler, Sampling, Shape, default_length};
+pub use sample::{
+    Case, Cases, Generator, MAX_LENGTH, SAMPLERS, Sampler, Sampling, Shape, default_length,
+};

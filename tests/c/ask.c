@@ -227,6 +227,30 @@ static void finding(void)
     mfma_model_free(mi250);
 }
 
+/* The order of additions, as text. */
+static void order(void)
+{
+    mfma_model *mi250 = unit(MFMA_ARCH_CDNA2, MFMA_FMT_FP16);
+    struct box box = {mi250, 0, -1};
+    mfma_probe_args args = arguments(&box);
+    char text[200], cut[5];
+    size_t needed = 0;
+    CHECK(mfma_summation_order(&args, 4, text, sizeof text, &needed) == MFMA_OK);
+    CHECK(strcmp(text, "(c + ((p1 + p2) + (p3 + p4)))") == 0 && needed == strlen(text) + 1);
+    CHECK(mfma_summation_order(&args, 4, cut, sizeof cut, NULL) == MFMA_OK && strcmp(cut, "(c +") == 0);
+    needed = 99;
+    EXPECT(mfma_summation_order(&args, 1, text, sizeof text, &needed), MFMA_ERR_INVALID_ARGUMENT, "n is 1");
+    EXPECT(mfma_summation_order(&args, 65, text, sizeof text, &needed), MFMA_ERR_INVALID_ARGUMENT, "n is 65");
+    EXPECT(mfma_summation_order(NULL, 4, text, sizeof text, &needed), MFMA_ERR_NULL_POINTER, "args");
+    EXPECT(mfma_summation_order(&args, 4, NULL, 5, &needed), MFMA_ERR_NULL_POINTER, "buffer");
+    box.fails = 0;
+    EXPECT(mfma_summation_order(&args, 4, text, sizeof text, &needed), MFMA_ERR_CANCELLED, "returned 7");
+    args.black_box = NULL;
+    EXPECT(mfma_summation_order(&args, 4, text, sizeof text, &needed), MFMA_ERR_NULL_POINTER, "black_box");
+    CHECK(needed == 99);
+    mfma_model_free(mi250);
+}
+
 static void refusals(void)
 {
     mfma_model *mi100 = unit(MFMA_ARCH_CDNA1, MFMA_FMT_FP16);
@@ -274,6 +298,7 @@ int main(void)
     steps();
     differences();
     refusals();
+    order();
     finding();
     return check_result();
 }

@@ -189,6 +189,7 @@ static void refusals(void)
         EXPECT(mfma_sample(model, NULL, 0, 0, INT64_C(1) << 62, 1, a, b, &c), MFMA_ERR_INVALID_SIZE, "");
         EXPECT(mfma_sample(model, NULL, 0, 0, INT64_C(1) << 60, -1, a, b, &c), MFMA_ERR_INVALID_SIZE, "");
         EXPECT(mfma_sample(model, NULL, 0, 0, INT64_MAX, 65536, a, b, &c), MFMA_ERR_INVALID_SIZE, "");
+        EXPECT(mfma_sample(model, NULL, 0, 0, 1, INT64_C(1) << 40, a, b, &c), MFMA_ERR_INVALID_ARGUMENT, "k is 1099511627776");
         CHECK(a[0] == 0 && b[3] == 0);
     }
     EXPECT(mfma_sample(model, NULL, 0, 0, -1, 2, NULL, NULL, NULL), MFMA_ERR_INVALID_ARGUMENT, "count is -1");

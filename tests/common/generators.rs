@@ -17,39 +17,35 @@ pub fn number_from_env(name: &str, default: u64) -> u64 {
     parsed.unwrap_or_else(|| panic!("{name} is not a number: {text:?}"))
 }
 
-/// SplitMix64.
+/// The library's random generator, and more distributions.
 #[derive(Clone)]
-pub struct Rng(u64);
+pub struct Rng(mfma::probe::Random);
 
 impl Rng {
     pub fn new(seed: u64) -> Rng {
-        Rng(seed)
+        Rng(mfma::probe::Random::new(seed))
     }
 
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     /// 0 to `n` - 1.
     pub fn below(&mut self, n: u64) -> u64 {
-        ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
+        self.0.below(n)
     }
 
     pub fn range(&mut self, low: i32, high: i32) -> i32 {
-        low + self.below((high - low + 1) as u64) as i32
+        self.0.range(low, high)
     }
 
     /// True once in `n` times.
     pub fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
+        self.0.one_in(n)
     }
 
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
+        self.0.pick(from)
     }
 
     fn unit(&mut self) -> f64 {

@@ -1,4 +1,4 @@
-//! A counter-based random generator (splitmix64): the same cases from the same seed on every machine.
+//! The library's random generator as tests use it: the same cases from the same seed on every machine.
 
 /// Seed of the random tests: `MFMA_TEST_SEED`, else a fixed one. A failing test prints its case, so the seed is only
 /// needed to widen the search.
@@ -9,19 +9,15 @@ pub fn seed() -> u64 {
     }
 }
 
-pub struct Random(u64);
+pub struct Random(mfma::probe::Random);
 
 impl Random {
     pub fn new(seed: u64) -> Random {
-        Random(seed)
+        Random(mfma::probe::Random::new(seed))
     }
 
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     /// `width` random bits, 0 to 64.
@@ -34,7 +30,7 @@ impl Random {
 
     /// A number below `bound`. The bias is far below what a test could see.
     pub fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+        self.0.below(bound)
     }
 
     /// A number of the closed interval.

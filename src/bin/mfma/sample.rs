@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use mfma::Model;
 use mfma::validate::dump::{Form, Formats, Plan, Writer};
-use mfma::validate::{Cases, Generator, Shape};
+use mfma::validate::{Cases, Generator, MAX_LENGTH, Shape};
 use serde_json::{Value, json};
 
 use crate::drawing::DrawingArgs;
@@ -35,13 +35,18 @@ pub struct Sample {
 /// What becomes of cases and their results; false ends the work.
 type Take<'a> = dyn FnMut(&Cases, Option<&[u64]>) -> Result<bool, Failure> + 'a;
 
-/// Cases that are made at a time.
-const BATCH: u64 = 4096;
+/// Elements that are made at a time, more or less.
+const AT_ONCE: u64 = 1 << 17;
 
 impl Sample {
     pub fn run(self, output: &Output) -> Result<Outcome, Failure> {
         let model = self.unit.model()?;
         let k = self.drawing.length(&model);
+        if k > MAX_LENGTH {
+            return Err(Failure::new(format!(
+                "k is {k}; allowed: 0 to {MAX_LENGTH}"
+            )));
+        }
         let Some(path) = self.path.as_ref().filter(|path| !is_standard_output(path)) else {
             return self.show(output, &model, k);
         };
@@ -149,7 +154,7 @@ impl Sample {
         let mut results = Vec::new();
         let mut made = 0;
         while made < count {
-            let now = (count - made).min(BATCH);
+            let now = (count - made).min(AT_ONCE / (k as u64 + 1) + 1);
             generator.fill(self.drawing.first + made, now as usize, &mut cases);
             if !self.inputs_only {
                 mfma::validate::compute(model, &cases, &mut results)?;

@@ -17,6 +17,8 @@ mod random;
 
 pub use directed::Directed;
 pub use mt19937::Mt19937;
+pub(crate) use random::splitmix64;
+
 pub use paper::{ExponentRange, exponent_ranges};
 
 use crate::error::{Error, ErrorCode};
@@ -351,6 +353,9 @@ impl Generator {
         }
     }
 }
+
+/// Longest dot products of a campaign.
+pub const MAX_LENGTH: usize = 1 << 16;
 
 /// The length at which the paper tests a unit: the longest of its instructions, but 16 for CDNA 3's 8-bit inputs (5.1).
 /// For units without instructions two blocks, at least 4 elements.
