@@ -180,12 +180,19 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn compute_here(x: __m256i) -> __m256i {
+        unsafe { computed(x) }
+    }
+
+    #[inline(always)]
     unsafe fn table(entries: &[i32; 8]) -> __m256i {
-        unsafe { _mm256_loadu_si256(entries.as_ptr().cast()) }
+        let bytes: [u8; 16] = std::array::from_fn(|i| entries[i % 8] as u8);
+        unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) }
     }
     #[inline(always)]
     unsafe fn look_up(table: __m256i, index: __m256i) -> __m256i {
-        unsafe { _mm256_permutevar8x32_epi32(table, index) }
+        // The other bytes look up entry 0. `vpermd` would do, but takes longer on AMD processors.
+        unsafe { _mm256_and_si256(_mm256_shuffle_epi8(table, index), _mm256_set1_epi32(0xff)) }
     }
 
     #[inline(always)]
@@ -277,6 +284,14 @@ unsafe fn all_at_once(x: [__m256i; 4]) -> [__m256i; 4] {
             options(pure, nomem, nostack, preserves_flags));
     }
     [a, b, c, d]
+}
+
+/// No instruction, but one that the compiler does not move.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn computed(mut x: __m256i) -> __m256i {
+    unsafe { asm!("/* {0} */", inout(ymm_reg) x, options(nomem, nostack, preserves_flags)) };
+    x
 }
 
 /// `vblendvps`. Left to itself the compiler merges it with a store that follows, into a masked store, which takes some

@@ -95,6 +95,12 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     /// of a loop about until it runs out of registers.
     unsafe fn pin(x: [Self::I; 4]) -> [Self::I; 4];
 
+    /// Nothing, but the vector is computed here: without it the compiler computes it where it is used.
+    unsafe fn compute_here(x: Self::I) -> Self::I {
+        x
+    }
+
+    /// Entries from 0 to 255.
     unsafe fn table(entries: &[i32; 8]) -> Self::Table;
     /// Entries by the indices 0 to 7.
     unsafe fn look_up(table: Self::Table, index: Self::I) -> Self::I;

@@ -6,7 +6,7 @@
 //! would not scale anything. Other lanes, infinities and NaNs among them, take the scalar way.
 
 use super::early::Early;
-use super::late::{FAR, Late, add_c, add_groups};
+use super::late::{Addend, FAR, Late, add_groups, least};
 use super::scalar::MOST;
 use super::{
     Common, HIGHEST, LOWEST, Live, Products, TOP, UP_A, UP_B, VECTORS, ZERO_BLOCK, early,
@@ -331,17 +331,17 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Blocks for Late<L, N, GROUPS
             let kept = L::table(&self.kept);
             let mut high = false;
             let none = [L::splat_i(0); V];
-            let mut groups = [(none, none); GROUPS];
-            for (group, (s, sums)) in groups.iter_mut().enumerate() {
+            let (mut s, mut sums) = ([none; GROUPS], [none; GROUPS]);
+            for group in 0..GROUPS {
                 let look = cases.look::<L, V>((group, N, GROUPS));
                 high |= cases.any_high::<L, V>(look);
-                *s = cases.counted_down::<L, V>(look);
-                cases.add_every::<L, V>((group, N, GROUPS), *s, sums);
+                s[group] = cases.counted_down::<L, V>(look);
+                cases.add_every::<L, V>((group, N, GROUPS), s[group], &mut sums[group]);
             }
             let before = copy::<L, V>(c);
-            let (s, sums) = add_groups::<L, V, GROUPS>(groups);
-            let base = cases.base();
-            if add_c::<L, V, GROUPS, true, true>(base, s, sums, c, kept, live) || high {
+            let addend = Addend::new::<GROUPS>(cases.base(), least::<L, V, GROUPS>(s), c);
+            let sums = add_groups::<L, V, GROUPS>(s, sums);
+            if addend.add_to::<GROUPS, true, true>(sums, kept, live) || high {
                 cases.repair(&before, c, N, FAR, |c| c);
             }
         }

@@ -184,101 +184,148 @@ unsafe fn row<L: Lanes, const N: usize, const GROUPS: usize, const HIGH: bool, c
 ) -> bool {
     // SAFETY: the block and the row of c are there, as the caller says.
     unsafe {
-        let mut groups = s.map(|s| (s, [L::splat_i(0); VECTORS]));
-        for (group, (s, sums)) in groups.iter_mut().enumerate() {
-            block.add_products::<L>(i, (group, N, GROUPS), *s, sums);
+        let addend = Addend::new::<GROUPS>(block.base::<L>(i), least::<L, VECTORS, GROUPS>(s), c);
+        let mut sums = [[L::splat_i(0); VECTORS]; GROUPS];
+        for (group, sums) in sums.iter_mut().enumerate() {
+            block.add_products::<L>(i, (group, N, GROUPS), s[group], sums);
         }
-        let (s, sums) = add_groups::<L, VECTORS, GROUPS>(groups);
-        add_c::<L, VECTORS, GROUPS, HIGH, LOW>(block.base::<L>(i), s, sums, c, kept, live)
+        let sums = add_groups::<L, VECTORS, GROUPS>(s, sums);
+        addend.add_to::<GROUPS, HIGH, LOW>(sums, kept, live)
     }
 }
 
-/// Exponents that sums of products are aligned to, and the sums.
-type Group<L, const V: usize> = ([<L as Lanes>::I; V], [<L as Lanes>::I; V]);
+/// The exponent field of the largest exponent: the least of the groups'.
+#[inline(always)]
+pub(super) unsafe fn least<L: Lanes, const V: usize, const GROUPS: usize>(
+    s: [[L::I; V]; GROUPS],
+) -> [L::I; V] {
+    let mut least = s[0];
+    for (v, least) in least.iter_mut().enumerate() {
+        // SAFETY: the caller is compiled for the level.
+        *least = unsafe { L::min_i(*least, s[GROUPS - 1][v]) };
+    }
+    least
+}
 
-/// One sum of the groups', each aligned to the exponents `s` beside it.
+/// One sum of the groups', each aligned to the exponents `s` beside it; the sum is aligned to the [`least`].
 #[inline(always)]
 pub(super) unsafe fn add_groups<L: Lanes, const V: usize, const GROUPS: usize>(
-    groups: [Group<L, V>; GROUPS],
-) -> Group<L, V> {
-    let (mut s, mut sums) = groups[0];
+    s: [[L::I; V]; GROUPS],
+    sums: [[L::I; V]; GROUPS],
+) -> [L::I; V] {
+    if GROUPS == 1 {
+        return sums[0];
+    }
+    let mut all = sums[0];
     // SAFETY: the caller is compiled for the level.
     unsafe {
-        if GROUPS == 2 {
-            let (s_even, even) = groups[GROUPS - 1];
-            for v in 0..V {
-                let both = L::min_i(s[v], s_even[v]);
-                let shift = |s: L::I| L::shr::<23>(L::sub_i(s, both));
-                let odd = L::sar_by(sums[v], shift(s[v]));
-                let even = L::sar_by(even[v], shift(s_even[v]));
-                sums[v] = L::add_i(odd, even);
-                s[v] = both;
-            }
+        let both = least::<L, V, GROUPS>(s);
+        for (v, all) in all.iter_mut().enumerate() {
+            let shift = |s: L::I| L::shr::<23>(L::sub_i(s, both[v]));
+            let (first, second) = (shift(s[0][v]), shift(s[GROUPS - 1][v]));
+            let aligned = L::sar_by(sums[GROUPS - 1][v], second);
+            *all = L::add_i(L::sar_by(*all, first), aligned);
         }
     }
-    (s, sums)
+    all
 }
 
-/// Adds c to the sums of a row, whose exponents `s` are counted down from 28 + `base`, and rounds. HIGH: results may
-/// overflow. LOW: exponents may be too low, or be those of zeros. Returns whether any lane has to be looked at again.
-#[inline(always)]
-pub(super) unsafe fn add_c<
-    L: Lanes,
-    const V: usize,
-    const GROUPS: usize,
-    const HIGH: bool,
-    const LOW: bool,
->(
+/// A row of c, aligned. It does not wait for the sums of the products, and they do not wait for it.
+pub(super) struct Addend<L: Lanes, const V: usize> {
     base: i32,
-    s: [L::I; V],
-    sums: [L::I; V],
     c: *mut f32,
-    kept: L::Table,
-    live: &Live<L, V>,
-) -> bool {
-    // SAFETY: the row of c is there, as the caller says.
-    unsafe {
-        let field = |e: i32| L::splat_i(e << 23);
-        let (for_c, scale) = (field(TOP + base + 127 + 5), field(127 + 24 - TOP - base));
-        let result = field(127 + TOP + base - 24);
-        let largest = largest_u(base);
-        let (lowest_e, lowest_u) = (field(largest), field((largest - (FAR - 5)).max(0)));
-        let mut again = L::splat_i(0);
-        for v in 0..V {
-            let at = c.add(v * L::COUNT);
-            let c = L::load(at);
-            let c_field = L::and(L::bits(c), L::splat_i(0x7f80_0000));
-            // Exponent fields count down from the base: this is U, and the shift U - E.
-            let unit = L::min_fields(s[v], L::sub_fields(for_c, c_field));
-            let shift = L::shr::<23>(L::sub_i(s[v], unit));
-            let shifted = L::sar_by(sums[v], shift);
-            let to_unit = L::from_bits(L::add_i(unit, scale));
-            let c_sum = if GROUPS == 2 {
-                let scaled = L::mul(c, to_unit);
-                let dropped = L::abs_less(scaled, L::splat(0.5));
-                L::select(dropped, L::splat_i(0), L::to_int(L::floor(scaled)))
-            } else {
-                let sign = L::and(L::bits(c), L::splat_i(i32::MIN));
-                let tiny = L::or(sign, L::splat_i((127 - 60) << 23));
-                L::to_int(L::floor(L::mul_add(c, to_unit, L::from_bits(tiny))))
+    /// Exponents of the products, as fields counted down from 28 + `base`.
+    s: [L::I; V],
+    /// U, counted likewise.
+    unit: [L::I; V],
+    /// c in units of 2^(U - 24).
+    units: [L::I; V],
+}
+
+impl<L: Lanes, const V: usize> Addend<L, V> {
+    /// The row `c`, to be added to sums aligned to the exponents `s`.
+    #[inline(always)]
+    pub(super) unsafe fn new<const GROUPS: usize>(base: i32, s: [L::I; V], c: *mut f32) -> Self {
+        // SAFETY: the row of c is there, as the caller says.
+        unsafe {
+            let field = |e: i32| L::splat_i(e << 23);
+            let (for_c, scale) = (field(TOP + base + 127 + 5), field(127 + 24 - TOP - base));
+            let mut addend = Addend {
+                base,
+                c,
+                s,
+                unit: s,
+                units: s,
             };
-            let total = L::add_i(shifted, c_sum);
-            let kept = L::look_up(kept, L::shr::<29>(total));
-            let kept = L::shr::<3>(L::shl_by(kept, shift));
-            let total = L::or(total, L::any_bit(L::and(sums[v], kept)));
-            let back = L::from_bits(L::sub_i(result, unit));
-            let rounded = L::mul(L::to_float(total), back);
-            // Negative where c is the result.
-            let mut by_c = L::sub_i(unit, L::splat_i(1 << 23));
-            if HIGH {
-                by_c = L::or(by_c, L::sub_i(L::splat_i(254 << 23), c_field));
+            for v in 0..V {
+                let c = L::load(c.add(v * L::COUNT));
+                let unit = L::min_fields(s[v], L::sub_fields(for_c, exponent_field::<L>(c)));
+                let to_unit = L::from_bits(L::add_i(unit, scale));
+                addend.unit[v] = unit;
+                addend.units[v] = if GROUPS == 2 {
+                    let scaled = L::mul(c, to_unit);
+                    let dropped = L::abs_less(scaled, L::splat(0.5));
+                    L::select(dropped, L::splat_i(0), L::to_int(L::floor(scaled)))
+                } else {
+                    let sign = L::and(L::bits(c), L::splat_i(i32::MIN));
+                    let tiny = L::or(sign, L::splat_i((127 - 60) << 23));
+                    L::to_int(L::floor(L::mul_add(c, to_unit, L::from_bits(tiny))))
+                };
+                // Now: the compiler would rather do it when the products are there than keep it in memory until then.
+                addend.units[v] = L::compute_here(addend.units[v]);
             }
-            if LOW {
-                let low = L::and(L::sub_i(lowest_e, s[v]), L::sub_i(lowest_u, unit));
-                again = L::or(again, L::and(low, live.0[v]));
-            }
-            L::store(at, L::select_by_sign(by_c, c, rounded));
+            addend
         }
-        LOW && L::any_negative(again)
     }
+
+    /// Adds the sums of the products and rounds. HIGH: results may overflow. LOW: exponents may be too low, or be those of
+    /// zeros. Returns whether any lane has to be looked at again.
+    #[inline(always)]
+    pub(super) unsafe fn add_to<const GROUPS: usize, const HIGH: bool, const LOW: bool>(
+        self,
+        sums: [L::I; V],
+        kept: L::Table,
+        live: &Live<L, V>,
+    ) -> bool {
+        let Addend { base, s, unit, .. } = self;
+        // SAFETY: the row of c is there, as the caller of `new` says.
+        unsafe {
+            let field = |e: i32| L::splat_i(e << 23);
+            let result = field(127 + TOP + base - 24);
+            let largest = largest_u(base);
+            let (lowest_e, lowest_u) = (field(largest), field((largest - (FAR - 5)).max(0)));
+            let mut again = L::splat_i(0);
+            for v in 0..V {
+                let shift = L::shr::<23>(L::sub_i(s[v], unit[v]));
+                let total = L::add_i(L::sar_by(sums[v], shift), self.units[v]);
+                let kept = L::look_up(kept, L::shr::<29>(total));
+                let kept = L::shl_by(kept, shift);
+                let total = L::or(total, L::any_bit(L::and(L::shl::<3>(sums[v]), kept)));
+                let back = L::from_bits(L::sub_i(result, unit[v]));
+                let rounded = L::mul(L::to_float(total), back);
+                let at = self.c.add(v * L::COUNT);
+                let c = L::load(at);
+                // Negative where c is the result.
+                let mut by_c = L::sub_i(unit[v], L::splat_i(1 << 23));
+                if HIGH {
+                    by_c = L::or(
+                        by_c,
+                        L::sub_i(L::splat_i(254 << 23), exponent_field::<L>(c)),
+                    );
+                }
+                if LOW {
+                    let low = L::and(L::sub_i(lowest_e, s[v]), L::sub_i(lowest_u, unit[v]));
+                    again = L::or(again, L::and(low, live.0[v]));
+                }
+                L::store(at, L::select_by_sign(by_c, c, rounded));
+            }
+            LOW && L::any_negative(again)
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn exponent_field<L: Lanes>(x: L::F) -> L::I {
+    // SAFETY: the caller is compiled for the level.
+    unsafe { L::and(L::bits(x), L::splat_i(0x7f80_0000)) }
 }
