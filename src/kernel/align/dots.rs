@@ -341,7 +341,7 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Blocks for Late<L, N, GROUPS
             let before = copy::<L, V>(c);
             let addend = Addend::new::<GROUPS>(cases.base(), least::<L, V, GROUPS>(s), c);
             let sums = add_groups::<L, V, GROUPS>(s, sums);
-            if addend.add_to::<GROUPS, true, true>(sums, kept, live) || high {
+            if addend.add_to::<GROUPS, true>(sums, kept, live) || high {
                 cases.repair(&before, c, N, FAR, |c| c);
             }
         }
@@ -366,7 +366,7 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Blocks for Early
             let high = cases.any_high::<L, V>(look);
             let before = copy::<L, V>(c);
             let s = cases.counted_down::<L, V>(look);
-            if self.row::<V, true, true>(cases.base(), s, cases, c, live) || high {
+            if self.row::<V, true>(cases.base(), s, cases, c, live) || high {
                 cases.repair(&before, c, N, 0, early::keep::<OUT>);
             }
         }

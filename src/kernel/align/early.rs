@@ -25,8 +25,8 @@
 
 use super::pack::{PackA, PackB};
 use super::{
-    Aligning, Block, Common, Exponents, Layout, Live, MR, Products, Scaled, TOP, VECTORS, Way,
-    fields, first_pass, largest_u,
+    Aligning, Block, Common, Exponents, Layout, Live, MR, Products, Scaled, TOP, VECTORS, fields,
+    first_pass, largest_u,
 };
 use crate::format::{Format, Rounding};
 use crate::kernel::lanes::{Job, Lanes};
@@ -200,33 +200,29 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Job
             let columns = Layout::<N>::columns::<L>();
             let live = Live::new(tile.cols);
             let mut u = [Exponents::new()];
+            let mut before = [0.0; 64];
             for kb in 0..tile.blocks {
                 let block = Block::<N>::new::<L>(tile, kb);
                 let ways = first_pass::<L, N, 1>(block, tile.rows, &live, &mut u);
-                for (i, way) in ways.into_iter().enumerate().take(tile.rows) {
+                for i in 0..tile.rows {
+                    if ways.is_slow(i) {
+                        kernel.common.scalar_row::<L, N>(tile, kb, i);
+                        continue;
+                    }
                     let c = tile.c.cast::<f32>().add(i * columns);
                     let s = fields::<L>(L::load_i(u[0].0.as_ptr().add(i * L::COUNT)));
                     let row = Scaled { block, i };
                     let base = block.base::<L>(i);
-                    match way {
-                        Way::Fast => {
-                            kernel.row::<VECTORS, false, false>(base, s, &row, c, &live);
-                        }
-                        Way::Slow => kernel.common.scalar_row::<L, N>(tile, kb, i),
-                        Way::High | Way::Low | Way::Both => {
-                            let mut before = [0.0; 64];
-                            std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
-                            let again = if way == Way::High {
-                                kernel.row::<VECTORS, true, false>(base, s, &row, c, &live)
-                            } else {
-                                kernel.row::<VECTORS, true, true>(base, s, &row, c, &live)
-                            };
-                            if again || way == Way::Both {
-                                let (at, u) = ((kb, i), [&u[0]; 2]);
-                                let common = &kernel.common;
-                                common.repair::<L, N>(tile, at, u, &before, 0, keep::<OUT>);
-                            }
-                        }
+                    if ways.plain {
+                        kernel.row::<VECTORS, false>(base, s, &row, c, &live);
+                        continue;
+                    }
+                    std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
+                    let again = kernel.row::<VECTORS, true>(base, s, &row, c, &live);
+                    if again || ways.is_over(i) {
+                        let (at, u) = ((kb, i), [&u[0]; 2]);
+                        let common = &kernel.common;
+                        common.repair::<L, N>(tile, at, u, &before, 0, keep::<OUT>);
                     }
                 }
             }
@@ -274,10 +270,10 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
         }
     }
 
-    /// V vectors of results over one block; `s` are the products' exponents counted down from 28 + `base`. HIGH: results may overflow.
-    /// LOW: exponents may be too low, or be those of zeros. Returns whether any lane has to be looked at again.
+    /// V vectors of results over one block; `s` are the products' exponents counted down from 28 + `base`. CHECKED: results
+    /// may overflow, exponents may be too low or be those of zeros. Returns whether any lane has to be looked at again.
     #[inline(always)]
-    pub(super) unsafe fn row<const V: usize, const HIGH: bool, const LOW: bool>(
+    pub(super) unsafe fn row<const V: usize, const CHECKED: bool>(
         &self,
         base: i32,
         mut s: [L::I; V],
@@ -302,7 +298,7 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
                 if OUT == HALF {
                     s[v] = L::min_fields(s[v], constants.for_limit);
                 }
-                if LOW {
+                if CHECKED {
                     let low = L::sub_i(constants.largest, s[v]);
                     again = L::or(again, L::and(low, live.0[v]));
                 }
@@ -339,7 +335,7 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
                     s[v]
                 };
                 let mut by_c = L::sub_i(of_c, L::splat_i(1 << 23));
-                if HIGH {
+                if CHECKED {
                     let field = L::and(L::bits(c), L::splat_i(0x7f80_0000));
                     by_c = L::or(by_c, L::sub_i(L::splat_i(254 << 23), field));
                     if L::CUT_BY_MODE && (OUT == CUT || OUT == CUT13) {
@@ -355,7 +351,7 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
                 }
                 L::store(at, result);
             }
-            (HIGH || LOW) && L::any_negative(again)
+            CHECKED && L::any_negative(again)
         }
     }
 }

@@ -30,7 +30,7 @@
 
 use super::pack::{PackA, PackB};
 use super::{
-    Aligning, Block, Common, Exponents, Layout, Live, MR, TOP, VECTORS, Way, fields, first_pass,
+    Aligning, Block, Common, Exponents, Layout, Live, MR, TOP, VECTORS, fields, first_pass,
     largest_u, without_sign,
 };
 use crate::kernel::lanes::{Job, Lanes};
@@ -135,33 +135,29 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Job for TileJob<'_, L, N, GR
             let kept = L::table(&kernel.kept);
             let live = Live::new(tile.cols);
             let mut u = [const { Exponents::new() }; GROUPS];
+            let mut before = [0.0; 64];
             for kb in 0..tile.blocks {
                 let block = Block::<N>::new::<L>(tile, kb);
                 let ways = first_pass::<L, N, GROUPS>(block, tile.rows, &live, &mut u);
-                for (i, way) in ways.into_iter().enumerate().take(tile.rows) {
+                for i in 0..tile.rows {
+                    if ways.is_slow(i) {
+                        kernel.common.scalar_row::<L, N>(tile, kb, i);
+                        continue;
+                    }
                     let c = tile.c.cast::<f32>().add(i * columns);
                     let s: [[L::I; VECTORS]; GROUPS] = std::array::from_fn(|g| {
                         fields::<L>(L::load_i(u[g].0.as_ptr().add(i * L::COUNT)))
                     });
-                    match way {
-                        Way::Fast => {
-                            row::<L, N, GROUPS, false, false>(block, i, c, s, kept, &live);
-                        }
-                        Way::High => {
-                            row::<L, N, GROUPS, true, false>(block, i, c, s, kept, &live);
-                        }
-                        Way::Slow => kernel.common.scalar_row::<L, N>(tile, kb, i),
-                        Way::Low | Way::Both => {
-                            let mut before = [0.0; 64];
-                            std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
-                            let again =
-                                row::<L, N, GROUPS, true, true>(block, i, c, s, kept, &live);
-                            if again || way == Way::Both {
-                                let (at, u) = ((kb, i), [&u[0], &u[GROUPS - 1]]);
-                                let common = &kernel.common;
-                                common.repair::<L, N>(tile, at, u, &before, FAR, |c| c);
-                            }
-                        }
+                    if ways.plain {
+                        row::<L, N, GROUPS, false>(block, i, c, s, kept, &live);
+                        continue;
+                    }
+                    std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
+                    let again = row::<L, N, GROUPS, true>(block, i, c, s, kept, &live);
+                    if again || ways.is_over(i) {
+                        let (at, u) = ((kb, i), [&u[0], &u[GROUPS - 1]]);
+                        let common = &kernel.common;
+                        common.repair::<L, N>(tile, at, u, &before, FAR, |c| c);
                     }
                 }
             }
@@ -174,7 +170,7 @@ pub(super) const FAR: i32 = 36;
 
 /// One row over one block; returns whether any lane has to be looked at again.
 #[inline(always)]
-unsafe fn row<L: Lanes, const N: usize, const GROUPS: usize, const HIGH: bool, const LOW: bool>(
+unsafe fn row<L: Lanes, const N: usize, const GROUPS: usize, const CHECKED: bool>(
     block: Block<N>,
     i: usize,
     c: *mut f32,
@@ -190,7 +186,7 @@ unsafe fn row<L: Lanes, const N: usize, const GROUPS: usize, const HIGH: bool, c
             block.add_products::<L>(i, (group, N, GROUPS), s[group], sums);
         }
         let sums = add_groups::<L, VECTORS, GROUPS>(s, sums);
-        addend.add_to::<GROUPS, HIGH, LOW>(sums, kept, live)
+        addend.add_to::<GROUPS, CHECKED>(sums, kept, live)
     }
 }
 
@@ -278,10 +274,10 @@ impl<L: Lanes, const V: usize> Addend<L, V> {
         }
     }
 
-    /// Adds the sums of the products and rounds. HIGH: results may overflow. LOW: exponents may be too low, or be those of
-    /// zeros. Returns whether any lane has to be looked at again.
+    /// Adds the sums of the products and rounds. CHECKED: results may overflow, exponents may be too low
+    /// or be those of zeros. Returns whether any lane has to be looked at again.
     #[inline(always)]
-    pub(super) unsafe fn add_to<const GROUPS: usize, const HIGH: bool, const LOW: bool>(
+    pub(super) unsafe fn add_to<const GROUPS: usize, const CHECKED: bool>(
         self,
         sums: [L::I; V],
         kept: L::Table,
@@ -307,19 +303,17 @@ impl<L: Lanes, const V: usize> Addend<L, V> {
                 let c = L::load(at);
                 // Negative where c is the result.
                 let mut by_c = L::sub_i(unit[v], L::splat_i(1 << 23));
-                if HIGH {
+                if CHECKED {
                     by_c = L::or(
                         by_c,
                         L::sub_i(L::splat_i(254 << 23), exponent_field::<L>(c)),
                     );
-                }
-                if LOW {
                     let low = L::and(L::sub_i(lowest_e, s[v]), L::sub_i(lowest_u, unit[v]));
                     again = L::or(again, L::and(low, live.0[v]));
                 }
                 L::store(at, L::select_by_sign(by_c, c, rounded));
             }
-            LOW && L::any_negative(again)
+            CHECKED && L::any_negative(again)
         }
     }
 }

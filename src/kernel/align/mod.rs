@@ -28,7 +28,7 @@
 //! numbers and every multiplication with a power of two is exact), where a product may reach 2^128 or more, or where u passes
 //! 253; a c that is large enough makes up for low products, for then their sum does not matter (`early` and `late`).
 //! Rows with exponents that high or low are told from the others by their bases and bytes, once for a whole row; only
-//! they are computed with these checks ([`Way`]).
+//! blocks with such rows are computed with these checks ([`Ways`]).
 
 mod dots;
 pub mod early;
@@ -281,19 +281,25 @@ impl Exponents {
     }
 }
 
-/// How one row of a block is computed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// By vectors.
-    Fast,
-    /// By vectors; results may overflow.
-    High,
-    /// By vectors; some lanes are zero products only, or so low that they may have to be computed again.
-    Low,
-    /// As `Low`, and some lanes' products may be too large.
-    Both,
-    /// By the scalar code.
-    Slow,
+/// How the rows of a block are computed. A bit stands for a row.
+struct Ways {
+    /// Rows that only the scalar code can compute. Vectors compute the others.
+    slow: u32,
+    /// Rows some of whose products may be too large.
+    over: u32,
+    /// Can no result overflow, and is no lane so low that it may have to be computed again? Asked for all rows together:
+    /// where the answer often changes from row to row, branches would cost more than the checks.
+    plain: bool,
+}
+
+impl Ways {
+    fn is_slow(&self, i: usize) -> bool {
+        self.slow >> i & 1 != 0
+    }
+
+    fn is_over(&self, i: usize) -> bool {
+        self.over >> i & 1 != 0
+    }
 }
 
 /// Largest u of the lanes that vectors compute, whatever their c.
@@ -342,16 +348,20 @@ unsafe fn first_pass<L: Lanes, const N: usize, const GROUPS: usize>(
     rows: usize,
     live: &Live<L, VECTORS>,
     u: &mut [Exponents; GROUPS],
-) -> [Way; MR] {
+) -> Ways {
     // SAFETY: rows <= MR; the block is packed.
     unsafe {
-        let mut ways = [Way::Fast; MR];
+        let mut ways = Ways {
+            slow: 0,
+            over: 0,
+            plain: true,
+        };
         let columns = block.columns_head::<L>();
         let live = live.bytes();
-        for (i, way) in ways.iter_mut().enumerate().take(rows) {
+        for i in 0..rows {
             let head = block.row_head(i);
             if head.kind.max(columns.kind) != SCALED {
-                *way = Way::Slow;
+                ways.slow |= 1 << i;
                 continue;
             }
             let mut all = L::splat_i(in_every_byte(ZERO_BLOCK));
@@ -362,18 +372,11 @@ unsafe fn first_pass<L: Lanes, const N: usize, const GROUPS: usize>(
             }
             let base = head.base + columns.base;
             let largest = L::splat_i(in_every_byte(largest_u(base)));
-            if L::any_byte_greater(L::and(all, live), largest) {
-                *way = Way::Low;
-            }
+            let low = L::any_byte_greater(L::and(all, live), largest);
+            ways.plain &= !low & (base < HIGH_BASE);
             if base >= HIGH_BASE {
                 let smallest = L::splat_i(in_every_byte(smallest_u(base)));
-                *way = if L::any_byte_greater(smallest, all) {
-                    Way::Both
-                } else if *way == Way::Fast {
-                    Way::High
-                } else {
-                    Way::Low
-                };
+                ways.over |= u32::from(L::any_byte_greater(smallest, all)) << i;
             }
         }
         ways
