@@ -717,7 +717,7 @@ mfma_status mfma_probe_args_default(mfma_probe_args *args);
 // where bits are lost. `params` become parameters that give every answer (mfma_model_from_params makes a model of them),
 // or, where report->mismatches is not 0, the nearest that there are. `params->size` and `report->size` must be set.
 //
-// It takes seconds on top of what the black box takes, and needs a stack of the usual size (some MiB).
+// It takes seconds on top of what the black box takes, and a stack of 256 KiB.
 mfma_status mfma_probe(const mfma_probe_args *args, mfma_params *params, mfma_probe_report *report);
 
 // In which order does a unit add `n` products (2 to 64) and c? For any unit, also one that no parameters describe. Of `args`

@@ -69,7 +69,7 @@ static int32_t ask(int64_t count, int64_t k, const void *a, const void *b, const
         box->problem = answer;
         return 1;
     }
-    stop = mxGetNumberOfElements(answer) != (mwSize)count || mxGetElementSize(answer) != (size_t)bytes;
+    stop = (int64_t)mxGetNumberOfElements(answer) != count || mxGetElementSize(answer) != (size_t)bytes;
     if (!stop)
         memcpy(d, mxGetData(answer), (size_t)count * (size_t)bytes);
     mxDestroyArray(answer);

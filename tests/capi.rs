@@ -233,6 +233,7 @@ fn sanitizers() {
         ("c/rules.c", &[][..]),
         ("c/memory.c", &["without-limits"]),
         ("c/threads.c", &[]),
+        ("c/ask.c", &[]),
     ];
     for (source, arguments) in cases {
         let executable = program("cc", &flags, source, &folder);

@@ -316,7 +316,7 @@ impl mfma_probe_args {
 /// where bits are lost. `params` become parameters that give every answer (mfma_model_from_params makes a model of them),
 /// or, where report->mismatches is not 0, the nearest that there are. `params->size` and `report->size` must be set.
 ///
-/// It takes seconds on top of what the black box takes, and needs a stack of the usual size (some MiB).
+/// It takes seconds on top of what the black box takes, and a stack of 256 KiB.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mfma_probe(
     args: *const mfma_probe_args,

@@ -401,7 +401,7 @@ impl Writer<'_> {
             Step::ExactSum { value } => {
                 let sum = exact(&value);
                 let more = if value.sticky {
-                    " and a little more"
+                    " and bits far below"
                 } else {
                     ""
                 };

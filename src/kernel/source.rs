@@ -604,7 +604,7 @@ mod tests {
             ] {
                 let pitch = k + gap;
                 let rows = 70000usize.div_ceil(pitch).min(5000) | 1;
-                let encoding = |row: usize, p: usize| (row * pitch + p) as u64 * 40503 >> 3;
+                let encoding = |row: usize, p: usize| ((row * pitch + p) as u64 * 40503) >> 3;
                 let data: Vec<u8> = (0..rows * pitch)
                     .flat_map(|i| encoding(0, i).to_le_bytes()[..bytes].to_vec())
                     .collect();
