@@ -255,7 +255,7 @@ impl<L: Lanes, const V: usize> Addend<L, V> {
             };
             for v in 0..V {
                 let c = L::load(c.add(v * L::COUNT));
-                let unit = L::min_fields(s[v], L::sub_fields(for_c, exponent_field::<L>(c)));
+                let unit = L::min_fields(addend.s[v], L::sub_fields(for_c, exponent_field::<L>(c)));
                 let to_unit = L::from_bits(L::add_i(unit, scale));
                 addend.unit[v] = unit;
                 addend.units[v] = if GROUPS == 2 {
