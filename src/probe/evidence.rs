@@ -33,10 +33,13 @@ pub struct Evidence {
     families: Vec<(Family, Vec<Observation>)>,
     /// Results of parameters that may still be computed: a unit that no parameters describe must not be fitted for ever.
     effort: std::cell::Cell<u64>,
+    last_effort: std::cell::Cell<u64>,
 }
 
 /// Results that one probing computes at most while it fits; a second or a few.
 const EFFORT: u64 = 16_000_000;
+/// Results beyond those, once, where nothing else has helped.
+const LAST_EFFORT: u64 = 64_000_000;
 
 /// Are two results the same? NaNs need only have the same sign, since units disagree about the rest, except where they
 /// pass NaNs on (binary64).
@@ -58,6 +61,7 @@ impl Evidence {
                 .map(|&family| (family, Vec::new()))
                 .collect(),
             effort: EFFORT.into(),
+            last_effort: LAST_EFFORT.into(),
         }
     }
 
@@ -77,6 +81,11 @@ impl Evidence {
     /// Has fitting cost as much as it may?
     pub fn exhausted(&self) -> bool {
         self.effort.get() == 0
+    }
+
+    /// Lets fitting cost more, the first time it is called.
+    pub fn allow_more(&self) {
+        self.effort.set(self.effort.get() + self.last_effort.take());
     }
 
     /// Number of answers.

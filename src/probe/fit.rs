@@ -332,6 +332,26 @@ impl<'a> Fit<'a> {
         (params, left)
     }
 
+    /// Tries the values of all pairs of features, as long as that helps: each may be right only with the other.
+    pub fn polish_pairs(&self, params: Params) -> (Params, usize) {
+        let mut params = params;
+        let mut left = self.mismatches(&params);
+        loop {
+            let before = left;
+            for (i, &x) in Feature::ALL.iter().enumerate() {
+                for &y in &Feature::ALL[i + 1..] {
+                    let structural = x == Feature::Scheme || y == Feature::Scheme;
+                    if left > 0 && !structural && self.improve(&mut params, &[x, y], &Family::ALL) {
+                        left = self.mismatches(&params);
+                    }
+                }
+            }
+            if left == 0 || left == before || self.evidence.exhausted() {
+                return (params, left);
+            }
+        }
+    }
+
     /// The families whose vectors show a feature best.
     pub fn families_of(feature: Feature) -> Vec<Family> {
         let steps = STEPS.iter().filter(|step| step.0.contains(&feature));

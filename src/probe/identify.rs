@@ -90,10 +90,12 @@ pub fn identify<B: BlackBox>(
             // A question showed that another value was right.
             Outcome::Other(params) => {
                 session.ask_around(&params, session.options.vectors / 4 + 5)?;
-                let (params, left) = session.fit().polish(params, true);
-                found.params = params;
-                found.mismatches = left;
-                if left > 0 {
+                let polished = session.fit().polish(params, true);
+                (found.params, found.mismatches) = match polished.1 {
+                    0 => polished,
+                    _ => session.search_on(polished),
+                };
+                if found.mismatches > 0 {
                     return Ok(found);
                 }
             }

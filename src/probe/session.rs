@@ -1,6 +1,6 @@
 //! One probing: asking, fitting, asking again where it matters.
 
-use super::evidence::{Evidence, valid};
+use super::evidence::{Evidence, domain, valid};
 use super::family::{Family, Hints, Source};
 use super::fit::{Fit, Structure};
 use super::random::Random;
@@ -292,7 +292,67 @@ impl<B: BlackBox> Session<B> {
                 }
             }
         }
-        best.expect("there are structures")
+        let best = best.expect("there are structures");
+        if best.1 == 0 {
+            return best;
+        }
+        self.search_on(best)
+    }
+
+    /// Where steps that better a few features at a time have led nowhere: pairs of any features, and other places to
+    /// begin at, drawn at random.
+    pub fn search_on(&mut self, best: (Params, usize)) -> (Params, usize) {
+        self.evidence.allow_more();
+        let mut best = best;
+        let near: Vec<Params> = self.near.iter().map(|entry| entry.1).collect();
+        let mut starts = vec![best.0];
+        starts.extend(near);
+        for round in 0.. {
+            let fit = self.fit();
+            for &start in &starts {
+                let (mut params, mut left) = fit.fit(start, 4);
+                if left > 0 {
+                    (params, left) = fit.polish(params, true);
+                }
+                if left > 0 && left <= FEW {
+                    (params, left) = fit.polish_pairs(params);
+                }
+                if left < best.1 {
+                    best = (params, left);
+                }
+                if best.1 == 0 || fit.evidence.exhausted() {
+                    return best;
+                }
+            }
+            if round == ROUNDS {
+                break;
+            }
+            let near = self.near.clone();
+            starts = near.iter().map(|entry| self.elsewhere(&entry.1)).collect();
+        }
+        best
+    }
+
+    /// Parameters of the same structure with some features drawn at random.
+    fn elsewhere(&mut self, params: &Params) -> Params {
+        let mut other = *params;
+        for feature in Feature::ALL {
+            let formats = self.formats;
+            let fixed = matches!(
+                feature,
+                Feature::Scheme | Feature::LateC | Feature::Interleave | Feature::Fma
+            );
+            let applies = feature.applies(&other, formats.inputs(), formats.output);
+            if fixed || !applies || !self.rng.one_in(2) {
+                continue;
+            }
+            let values = domain(feature, &formats, self.options.k);
+            let moved = feature.with(&other, self.rng.pick(&values));
+            if valid(&moved, &formats) {
+                other = moved;
+            }
+        }
+        other
     }
 
     /// Units of a structure to begin with.
@@ -309,6 +369,11 @@ impl<B: BlackBox> Session<B> {
 }
 
 use super::feature::Feature;
+
+/// So few wrong answers make it cheap to try pairs of features.
+const FEW: usize = 64;
+/// How often the search begins elsewhere.
+const ROUNDS: usize = 12;
 
 /// What is fitted before structures are ranked.
 const CORE_STEPS: &[(&[Feature], &[Family])] = &[
