@@ -1,6 +1,7 @@
 //! `make bench`: speed of every unit next to OpenBLAS's sgemm, in one process, as the table of docs/performance.md.
 //!
-//!   cargo bench --bench table -- [TEXT [PART]]   only units whose name contains TEXT; only one part: speed, threads, k, tiny
+//!   cargo bench --bench table -- [TEXT [PART]]   only units whose name contains TEXT; only one part: speed, threads, k, tiny,
+//!                                                  dots, one
 //!   MFMA_SIMD=portable|avx2|avx512|neon      a lower level
 //!   MFMA_BENCH_SIZE=512                      m = n = k of the main table
 //!
@@ -12,6 +13,7 @@ mod common;
 use std::hint::black_box;
 use std::time::Instant;
 
+use common::dots::{Cases, Handle};
 use common::{Data, Sgemm, Unit, cpu_seconds, fill, product, units};
 use mfma::kernel::cpu_features;
 use mfma::threads::set_num_threads;
@@ -45,6 +47,14 @@ fn main() {
     if wanted("tiny") {
         println!("\n## Tiny products (one thread, microseconds a call)\n");
         tiny(&filter);
+    }
+    if wanted("dots") {
+        println!("\n## 10^6 dot products of 16 products (one thread, ms)\n");
+        million_dots(&filter);
+    }
+    if wanted("one") {
+        println!("\n## Few dot products through the C function (one thread, ns a call)\n");
+        few_dots(&filter);
     }
 }
 
@@ -203,6 +213,49 @@ fn tiny(filter: &str) {
                 }
             });
             line += &format!(" {:.2} |", time * 1e6 / calls as f64);
+        }
+        println!("{line}");
+    }
+}
+
+fn million_dots(filter: &str) {
+    const COUNT: usize = 1_000_000;
+    println!("| unit | from encodings | from binary64 |\n| --- | --- | --- |");
+    set_num_threads(1).expect("one thread is allowed");
+    for unit in units().iter().filter(|unit| unit.name.contains(filter)) {
+        let (mut cases, handle) = (Cases::new(&unit.model, COUNT, 16), Handle::new(&unit.model));
+        let raw = shortest(10, || handle.dots(&mut cases, COUNT));
+        let binary64 = shortest(10, || cases.on_numbers(COUNT, 1));
+        println!(
+            "| {} | {:.1} | {:.1} |",
+            unit.name,
+            raw * 1e3,
+            binary64 * 1e3
+        );
+    }
+    set_num_threads(0).expect("the default is allowed");
+}
+
+fn few_dots(filter: &str) {
+    let sizes = [(1, 4), (1, 16), (1, 64), (4, 16), (64, 16)];
+    let names = sizes.map(|(count, k)| format!("{count}, K = {k}"));
+    println!(
+        "| unit | {} |\n| --- |{}",
+        names.join(" | "),
+        " --- |".repeat(sizes.len())
+    );
+    for unit in units().iter().filter(|unit| unit.name.contains(filter)) {
+        let handle = Handle::new(&unit.model);
+        let mut line = format!("| {} |", unit.name);
+        for (count, k) in sizes {
+            let mut cases = Cases::new(&unit.model, count, k);
+            let calls = 2000;
+            let time = shortest(50, || {
+                for _ in 0..calls {
+                    handle.dots(black_box(&mut cases), count);
+                }
+            });
+            line += &format!(" {:.0} |", time * 1e9 / f64::from(calls));
         }
         println!("{line}");
     }

@@ -5,33 +5,24 @@
 //! own), MFMA_TEST_SEED the seed; MFMA_TEST_ROW limits the
 //! test to rows whose name contains a text.
 
+#[path = "common/engine.rs"]
+mod engine;
 #[path = "common/generators.rs"]
 mod generators;
 
-use generators::{ALL, Operands, Rng, draw, number_from_env};
-use mfma::gemm::{Call, DotBatch, Operand, Starts, Storage, View, run_dots};
-use mfma::kernel::{Level, force_level};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+#[cfg(target_arch = "x86_64")]
+use engine::mxcsr;
+use engine::{Packed, levels, one_at_a_time};
+use generators::{ALL, Generator, Operands, Rng, draw, number_from_env};
+use mfma::gemm::{Call, DotBatch, Dots, Operand, Starts, Storage, run_dots};
+use mfma::kernel::{FpMode, FpModeGuard, Level, force_level};
 use mfma::model::catalogue;
 use mfma::reference::dot_raw;
 use mfma::threads::Workers;
 use mfma::{Arch, Format, Model};
-
-/// Encodings in the storage of their format.
-fn packed(format: Format, bits: &[u64]) -> Vec<u8> {
-    let size = format.bytes();
-    bits.iter()
-        .flat_map(|x| x.to_le_bytes()[..size].to_vec())
-        .collect()
-}
-
-fn unpacked(format: Format, bytes: &[u8]) -> Vec<u64> {
-    let word = |chunk: &[u8]| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        u64::from_le_bytes(word)
-    };
-    bytes.chunks(format.bytes()).map(word).collect()
-}
 
 /// Case i is row i of A (m x k, column-major) with column i of B and element (i, i) of C.
 struct Cases {
@@ -70,31 +61,145 @@ impl Cases {
     }
 
     fn computed(&self, model: &Model) -> Vec<u64> {
-        let k = self.k as isize;
-        // SAFETY: the views cover the vectors that are their arguments.
-        let view = |bytes: &mut Vec<u8>, format, row_stride| unsafe {
-            View::new(bytes.as_mut_ptr(), Storage::Raw, format, row_stride, 1)
-        };
-        let mut a = packed(model.a(), &self.a);
-        let mut b = packed(model.b(), &self.b);
-        let mut c = packed(model.output(), &self.c);
-        let mut d = vec![0xa5; c.len()];
-        run_dots(&DotBatch {
+        self.with_batch(model, |batch| run_dots(batch).unwrap())
+    }
+
+    /// What `run` makes of the cases.
+    fn with_batch(&self, model: &Model, run: impl FnOnce(&DotBatch)) -> Vec<u64> {
+        let mut a = Packed::new(model.a(), &self.a, 0);
+        let mut b = Packed::new(model.b(), &self.b, 0);
+        let mut c = Packed::new(model.output(), &self.c, 0);
+        let mut d = Packed::new(model.output(), &vec![0xa5; self.count], 0);
+        run(&DotBatch {
             model: *model,
             count: self.count,
             k: self.k,
-            a: view(&mut a, model.a(), k),
-            b: view(&mut b, model.b(), k),
-            c: view(&mut c, model.output(), 1),
-            d: view(&mut d, model.output(), 1),
-        })
-        .unwrap();
-        unpacked(model.output(), &d)
+            a: a.view(self.k, 1),
+            b: b.view(self.k, 1),
+            c: c.view(1, 1),
+            d: d.view(1, 1),
+        });
+        d.bits()
+    }
+}
+
+/// Counts what each thread allocates.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: the system's allocator does the work.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // A thread that ends may have no counter any more.
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: promised by the caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+        // SAFETY: promised by the caller.
+        unsafe { System.dealloc(start, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Short batches are computed in place: whatever is in them, nothing is allocated, and the caller's floating-point mode, which the
+/// C functions replace by the usual one, is what it was.
+#[test]
+fn short_batches_need_no_memory() {
+    let _turn = one_at_a_time();
+    let mut rng = Rng::new(number_from_env("MFMA_TEST_SEED", 1));
+    for row in catalogue() {
+        let [a, b] = row.inputs[0];
+        let model = Model::from_params(row.params, a, b, row.output).unwrap();
+        for level in levels() {
+            assert!(force_level(Some(level)));
+            let dots = Dots::new(&model);
+            for generator in ALL {
+                let (count, k) = (1 + rng.below(3) as usize, 1 + rng.below(40) as usize);
+                let drawn = Cases::new(&draw(&mut rng, generator, &model, count, count, k));
+                let (mut done, mut allocated) = (false, 0);
+                let got = drawn.with_batch(&model, |batch| {
+                    // The first call may make tables that are kept.
+                    let _mode = FpModeGuard::enter(FpMode::Nearest);
+                    dots.run_short(batch);
+                    let before = ALLOCATIONS.get();
+                    done = dots.run_short(batch);
+                    allocated = ALLOCATIONS.get() - before;
+                });
+                if done {
+                    assert_eq!(allocated, 0, "{model:?} on {}, {generator:?}", level.name());
+                    assert_eq!(got, drawn.expected(&model), "{model:?} on {}", level.name());
+                }
+            }
+        }
+        force_level(None);
+        let drawn = Cases::new(&draw(&mut rng, ALL[0], &model, 1, 1, 16));
+        let mut done = false;
+        drawn.with_batch(&model, |batch| done = Dots::new(&model).run_short(batch));
+        let by_reference = mfma::kernel::dots_for(&model, mfma::kernel::level()).is_none();
+        assert!(done != by_reference, "{model:?}");
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn one_dot_product_in_any_floating_point_mode() {
+    use mfma::capi::{MFMA_OK, mfma_dot_batch, mfma_model_free, mfma_model_new};
+    let _turn = one_at_a_time();
+    let mut rng = Rng::new(number_from_env("MFMA_TEST_SEED", 1));
+    let usual = mxcsr::read();
+    for row in catalogue().filter(|row| row.reach == mfma::model::Reach::Formats) {
+        let [a, b] = row.inputs[0];
+        let model = Model::new(row.arch, a, b, row.output).unwrap();
+        let mut handle = std::ptr::null_mut();
+        let code = |format: Format| format.info().code;
+        // SAFETY: a variable of ours.
+        let status = unsafe {
+            mfma_model_new(
+                row.arch.info().code,
+                code(a),
+                code(b),
+                code(row.output),
+                &mut handle,
+            )
+        };
+        assert_eq!(status, MFMA_OK);
+        for generator in [
+            Generator::SubnormalBand,
+            Generator::Ties,
+            Generator::Specials,
+        ] {
+            for bits in [0, 0x2000, 0x4000, 0x6000, 0x8000, 0x0040, 0xe040] {
+                let k = 1 + rng.below(40) as usize;
+                let drawn = Cases::new(&draw(&mut rng, generator, &model, 1, 1, k));
+                let got = drawn.with_batch(&model, |batch| {
+                    let at = |view: mfma::gemm::View| view.address(0, 0).cast();
+                    let (a, b, c, d) = (at(batch.a), at(batch.b), at(batch.c), at(batch.d));
+                    mxcsr::write(usual & !0x3f | bits);
+                    // SAFETY: one case of k elements.
+                    let status = unsafe { mfma_dot_batch(handle, 1, k as i64, a, b, c, d) };
+                    let after = mxcsr::read();
+                    mxcsr::write(usual);
+                    assert_eq!(status, MFMA_OK);
+                    assert_eq!(after, usual & !0x3f | bits, "the mode is changed");
+                });
+                assert_eq!(got, drawn.expected(&model), "{model:?} in mode {bits:x}");
+            }
+        }
+        // SAFETY: made above, released once.
+        unsafe { mfma_model_free(handle) };
     }
 }
 
 #[test]
 fn batches_equal_the_reference() {
+    let _turn = one_at_a_time();
     let cases = number_from_env("MFMA_TEST_CASES", 20_000).div_ceil(50) as usize;
     let seed = number_from_env("MFMA_TEST_SEED", 1);
     let filter = std::env::var("MFMA_TEST_ROW").unwrap_or_default();
@@ -122,14 +227,14 @@ fn batches_equal_the_reference() {
                 let generator = ALL[turn % ALL.len()];
                 turn += 1;
                 let k = 1 + rng.below(3 * block.max(8)) as usize;
-                let count = 1 + rng.below(70) as usize;
+                // Single ones go a way of their own.
+                let most = if rng.one_in(3) { 2 } else { 70 };
+                let count = 1 + rng.below(most) as usize;
                 let drawn = Cases::new(&draw(&mut rng, generator, &model, count, count, k));
                 let want = drawn.expected(&model);
                 done += count;
-                for level in Level::ALL {
-                    if !force_level(Some(level)) {
-                        continue;
-                    }
+                for level in levels() {
+                    assert!(force_level(Some(level)));
                     let got = drawn.computed(&model);
                     for i in 0..count {
                         assert_eq!(
@@ -153,6 +258,7 @@ fn batches_equal_the_reference() {
 
 #[test]
 fn long_products_and_none() {
+    let _turn = one_at_a_time();
     let model = Model::new(mfma::Arch::Cdna1, Format::Bf16, Format::Bf16, Format::Fp32).unwrap();
     let mut rng = Rng::new(7);
     for (count, k) in [(3, 1001), (33, 520), (1, 4096), (5, 0), (0, 9)] {
@@ -165,6 +271,7 @@ fn long_products_and_none() {
 /// A batch of 1 x 1 products of numbers, which are rounded on the way, against the same products one by one.
 #[test]
 fn batches_of_one_by_one_products_equal_single_products() {
+    let _turn = one_at_a_time();
     use Format::*;
     let unit = |arch, input, output| Model::new(arch, input, input, output).unwrap();
     let models = [
@@ -225,7 +332,7 @@ fn batches_of_one_by_one_products_equal_single_products() {
                 unsafe { call.run() }.unwrap();
             };
             let (mut together, mut alone) = (vec![0.0; count * gap], vec![0.0; count * gap]);
-            for level in Level::ALL.into_iter().filter(|level| level.available()) {
+            for level in levels() {
                 assert!(force_level(Some(level)));
                 call(0, count, &mut together);
                 for i in 0..count {

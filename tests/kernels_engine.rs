@@ -6,6 +6,8 @@ mod engine;
 #[path = "common/generators.rs"]
 mod generators;
 
+#[cfg(target_arch = "x86_64")]
+use engine::mxcsr;
 use engine::{compute, compute_at, difference, expected, levels, one_at_a_time};
 use generators::{ALL, Generator, Operands, Rng, draw, number_from_env};
 use mfma::format::{from_f64, to_f64};
@@ -88,23 +90,6 @@ fn threads_and_alignment() {
     }
     force_level(None);
     set_num_threads(0).unwrap();
-}
-
-#[cfg(target_arch = "x86_64")]
-mod mxcsr {
-    use std::arch::asm;
-
-    pub fn read() -> u32 {
-        let mut word = 0u32;
-        // SAFETY: writes four bytes to `word`.
-        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut word) };
-        word
-    }
-
-    pub fn write(word: u32) {
-        // SAFETY: the callers set defined bits only, and put the default back.
-        unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const word) };
-    }
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -1,6 +1,8 @@
 //! What the benches share: units, data, one call of the engine, and OpenBLAS.
 #![allow(dead_code)]
 
+pub mod dots;
+
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use mfma::gemm::{Problem, Storage, View, run_with};

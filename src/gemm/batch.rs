@@ -40,7 +40,7 @@ const LANES: usize = 64;
 /// Bytes of a strip: [`LANES`] cases, and a block of any kernel, fit.
 const STRIP_BYTES: usize = 4 * LANES * 32;
 /// Most elements of K that are loaded at a time.
-const STRIP_K: usize = 64;
+const STRIP_K: usize = STRIP_BYTES / 4 / LANES;
 /// Most products of a batch that is short.
 const SHORT: usize = 4096;
 /// Products that one task computes, more or less.
@@ -285,11 +285,22 @@ impl<'a> Fast<'a> {
         let mut room = Room::new();
         let mut sums = Sums([0; LANES]);
         let (k, block) = (self.batch.k, self.kernel.block());
+        let most = STRIP_BYTES / self.wide.bytes() / LANES;
+        let step = if k <= most {
+            most
+        } else {
+            most / block * block
+        };
         for group in (first..last).step_by(LANES) {
             let cases = LANES.min(last - group);
-            let lanes = cases.next_multiple_of(self.kernel.lanes());
-            let step = (STRIP_BYTES / self.wide.bytes() / lanes).min(STRIP_K) / block * block;
+            let lanes = match cases {
+                1 => 1,
+                _ => cases.next_multiple_of(self.kernel.lanes()),
+            };
             self.load(group, cases, &mut sums);
+            if lanes == 1 {
+                sums.repeat_first(self.wide);
+            }
             for k_first in (0..k).step_by(step) {
                 let filled = step.min(k - k_first);
                 let part = Part {
@@ -306,7 +317,8 @@ impl<'a> Fast<'a> {
                 unsafe {
                     let a = self.a.load_to(part, a.at(), lines.at().cast());
                     let b = self.b.load_to(part, b.at(), lines.at().cast());
-                    let _mode = FpModeGuard::enter(self.kernel.mode());
+                    let mode = self.kernel.mode();
+                    let _mode = (mode != FpMode::Nearest).then(|| FpModeGuard::enter(mode));
                     let sums = sums.0.as_mut_ptr().cast();
                     self.kernel.run(&a, &b, sums, cases);
                 }
@@ -371,6 +383,20 @@ impl<'a> Fast<'a> {
 }
 
 impl Sums {
+    /// The first c for all lanes of a vector.
+    fn repeat_first(&mut self, format: Format) {
+        match format {
+            Format::Fp64 => {
+                let first = self.0[0];
+                self.0[..8].fill(first);
+            }
+            _ => {
+                let first = self.singles()[0];
+                self.singles()[..16].fill(first);
+            }
+        }
+    }
+
     fn singles(&mut self) -> &mut [u32; 2 * LANES] {
         // SAFETY: the same bytes, aligned to more than four.
         unsafe { &mut *(&raw mut self.0).cast() }

@@ -43,9 +43,7 @@ pub struct Call<'a> {
     pub progress: Option<&'a mut Progress<'a>>,
 }
 
-/// 1 x 1 products that are computed side by side, as dot products, if there are so many.
-const DOTS_AT_LEAST: usize = 8;
-/// And if they are not so long that the callback would have to wait.
+/// 1 x 1 products are computed as dot products, if they are not so long that the callback would have to wait.
 const DOTS_K: usize = 4096;
 /// Products below this many multiply-adds share a task.
 const PRODUCTS_PER_TASK: u128 = 1 << 17;
@@ -97,7 +95,7 @@ impl Call<'_> {
         if count == 0 || m == 0 || n == 0 {
             return Ok(());
         }
-        if m == 1 && n == 1 && count >= DOTS_AT_LEAST && k <= DOTS_K {
+        if m == 1 && n == 1 && k <= DOTS_K {
             let lines = (
                 a.lines(View::col_stride),
                 b.lines(View::row_stride),

@@ -99,7 +99,10 @@ impl Operand {
         match &self.starts {
             Starts::Strided { first, stride } => {
                 let matrix = matrix(first.addr())?;
-                let stride = size(&format!("stride_{}", self.name.to_lowercase()), *stride)?;
+                let stride = match usize::try_from(*stride) {
+                    Ok(stride) => stride,
+                    Err(_) => size(&format!("stride_{}", self.name.to_lowercase()), *stride)?,
+                };
                 if matrix.is_empty() || count == 0 {
                     // Nothing is read, so nothing can be too far away.
                 } else if first.is_null() && used {

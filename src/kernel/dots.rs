@@ -3,13 +3,16 @@
 //! The kernels of products of matrices share a row's factor between columns; here every case has its own. The engine for
 //! batches (`gemm/batch.rs`) loads two strips whose lanes are cases, and a [`DotKernel`] runs over them a vector of
 //! cases at a time, with the same block arithmetic as the tile kernels and the same arguments for it.
+//!
+//! A single case is in all lanes of the vectors: its strips have one lane, from which vectors are filled. They need not be
+//! turned, and there are no other lanes to be filled up.
 
 use std::marker::PhantomData;
 
 use super::doubles::Doubles;
 use super::fma_chain::{chain_passing_nans, passes_nans};
 use super::lanes::{Job, Lanes};
-use super::pairwise_sum::{add_to_c, flush_input, min_normal, sum_of_products};
+use super::pairwise_sum::{add_to_c, flushed, min_normal, sum_of_products};
 use super::{Family, FpMode, Level, Strip, align, correct_rounding, family_of};
 use crate::format::Format;
 use crate::model::Model;
@@ -19,7 +22,7 @@ use crate::model::Model;
 /// # Safety
 /// An implementation must touch nothing but the strips and `lanes` c's.
 pub unsafe trait DotKernel: Send + Sync {
-    /// Lanes of a strip must be a multiple of this.
+    /// Lanes of a strip must be a multiple of this, or one.
     fn lanes(&self) -> usize;
 
     /// Elements of K in a block; a strip's `k` must be a multiple of this.
@@ -35,12 +38,12 @@ pub unsafe trait DotKernel: Send + Sync {
         FpMode::Nearest
     }
 
-    /// Adds the products of two strips to `lanes` c's, numbers equal to encodings of the unit's carry format, of which
-    /// the first `cases` matter. Any NaN stands for the unit's.
+    /// Adds the products of two strips to as many c's as they have lanes, numbers equal to encodings of the unit's carry
+    /// format, of which the first `cases` matter. Any NaN stands for the unit's. Strips of one lane need
+    /// [`DotKernel::lanes`] c's, all the same, of which the first becomes the result.
     ///
     /// # Safety
-    /// `c` must point to as many numbers as the strips have lanes; the thread must be in [`DotKernel::mode`] and the
-    /// machine have the kernel's level.
+    /// `c` must point to the numbers; the thread must be in [`DotKernel::mode`] and the machine have the kernel's level.
     unsafe fn run(&self, a: &Strip, b: &Strip, c: *mut u8, cases: usize);
 }
 
@@ -82,12 +85,70 @@ fn dots_of<L: Doubles>(model: &Model) -> Option<Box<dyn DotKernel>> {
     })
 }
 
-/// Implements [`Job`] for a struct of two strips and c's: a loop over vectors of cases.
+/// Two strips and their c's: work for a kernel K, which is a loop over vectors of cases.
 struct Task<'a, K> {
     kernel: &'a K,
     a: &'a Strip<'a>,
     b: &'a Strip<'a>,
     c: *mut u8,
+}
+
+/// Work on the vectors of a task; `ONE`: its strips have one lane. A trait and not closures, because only methods can be made
+/// to be inlined, without which they would not be compiled for the level. Implementations must be `#[inline(always)]`.
+trait Vectors {
+    unsafe fn run<const ONE: bool>(self);
+}
+
+impl<'a, K> Job for Task<'a, K>
+where
+    Task<'a, K>: Vectors,
+{
+    #[inline(always)]
+    unsafe fn run<M: Lanes>(self) {
+        // SAFETY: promised by the caller.
+        unsafe {
+            match self.a.lanes {
+                1 => Vectors::run::<true>(self),
+                _ => Vectors::run::<false>(self),
+            }
+        }
+    }
+}
+
+/// A vector of a strip, or its only number in all lanes.
+///
+/// # Safety
+/// The numbers must be there; the caller is compiled for the level.
+#[inline(always)]
+pub(super) unsafe fn element<L: Lanes, const ONE: bool>(from: *const f32) -> L::F {
+    // SAFETY: promised by the caller.
+    unsafe { if ONE { L::splat(*from) } else { L::load(from) } }
+}
+
+/// The same of binary64 numbers.
+#[inline(always)]
+unsafe fn element_d<L: Doubles, const ONE: bool>(from: *const f64) -> L::D {
+    // SAFETY: promised by the caller.
+    unsafe {
+        if ONE {
+            L::splat_d(*from)
+        } else {
+            L::load_d(from)
+        }
+    }
+}
+
+/// The same of binary32 numbers as binary64 ones.
+#[inline(always)]
+unsafe fn element_widened<L: Doubles, const ONE: bool>(from: *const f32) -> L::D {
+    // SAFETY: promised by the caller.
+    unsafe {
+        if ONE {
+            L::splat_d((*from).into())
+        } else {
+            L::widen(from)
+        }
+    }
 }
 
 /// Chain of binary32 fused multiply-adds.
@@ -114,9 +175,9 @@ unsafe impl<L: Doubles> DotKernel for ChainSingle<L> {
     }
 }
 
-impl<L: Doubles> Job for Task<'_, ChainSingle<L>> {
+impl<L: Doubles> Vectors for Task<'_, ChainSingle<L>> {
     #[inline(always)]
-    unsafe fn run<M: Lanes>(self) {
+    unsafe fn run<const ONE: bool>(self) {
         let lanes = self.a.lanes;
         let (a, b) = (self.a.single().as_ptr(), self.b.single().as_ptr());
         // SAFETY: compiled for the level, which is L; the strips have `k` rows of `lanes` numbers.
@@ -126,7 +187,7 @@ impl<L: Doubles> Job for Task<'_, ChainSingle<L>> {
                 let mut sum = L::load(c);
                 for p in 0..self.a.k {
                     let (x, y) = (a.add(p * lanes + at), b.add(p * lanes + at));
-                    sum = L::fused(L::load(x), L::load(y), sum);
+                    sum = L::fused(element::<L, ONE>(x), element::<L, ONE>(y), sum);
                 }
                 L::store(c, sum);
             }
@@ -170,9 +231,9 @@ unsafe impl<L: Doubles> DotKernel for ChainDouble<L> {
     }
 }
 
-impl<L: Doubles> Job for Task<'_, ChainDouble<L>> {
+impl<L: Doubles> Vectors for Task<'_, ChainDouble<L>> {
     #[inline(always)]
-    unsafe fn run<M: Lanes>(self) {
+    unsafe fn run<const ONE: bool>(self) {
         let lanes = self.a.lanes;
         let (a, b) = (self.a.double().as_ptr(), self.b.double().as_ptr());
         // SAFETY: compiled for the level, which is L; the strips have `k` rows of `lanes` numbers.
@@ -183,7 +244,7 @@ impl<L: Doubles> Job for Task<'_, ChainDouble<L>> {
                 let mut sum = before;
                 for p in 0..self.a.k {
                     let (x, y) = (a.add(p * lanes + at), b.add(p * lanes + at));
-                    sum = L::fused_d(L::load_d(x), L::load_d(y), sum);
+                    sum = L::fused_d(element_d::<L, ONE>(x), element_d::<L, ONE>(y), sum);
                 }
                 L::store_d(c, sum);
                 if !self.kernel.passes_nans {
@@ -191,7 +252,7 @@ impl<L: Doubles> Job for Task<'_, ChainDouble<L>> {
                 }
                 let mut cs = [0.0; 8];
                 L::store_d(cs.as_mut_ptr(), before);
-                for (lane, before) in cs.into_iter().enumerate().take(L::WIDTH) {
+                for (lane, before) in cs.into_iter().enumerate().take(lanes.min(L::WIDTH)) {
                     if c.add(lane).read().is_nan() {
                         let at = |p: usize| p * lanes + at + lane;
                         let factors = (0..self.a.k).map(|p| (*a.add(at(p)), *b.add(at(p))));
@@ -243,9 +304,9 @@ unsafe impl<L: Doubles, const N: usize, const EXACT: bool> DotKernel for Pairwis
     }
 }
 
-impl<L: Doubles, const N: usize, const EXACT: bool> Job for Task<'_, Pairwise<L, N, EXACT>> {
+impl<L: Doubles, const N: usize, const EXACT: bool> Vectors for Task<'_, Pairwise<L, N, EXACT>> {
     #[inline(always)]
-    unsafe fn run<M: Lanes>(self) {
+    unsafe fn run<const ONE: bool>(self) {
         let lanes = self.a.lanes;
         let (a, b) = (self.a.single().as_ptr(), self.b.single().as_ptr());
         let least = self.kernel.min_normal;
@@ -253,15 +314,14 @@ impl<L: Doubles, const N: usize, const EXACT: bool> Job for Task<'_, Pairwise<L,
         unsafe {
             for at in (0..lanes).step_by(L::COUNT) {
                 let c = self.c.cast::<f32>().add(at);
-                for lane in 0..L::COUNT {
-                    let c = c.add(lane);
-                    c.write(flush_input(c.read(), f32::MIN_POSITIVE));
-                }
-                let mut sum = L::load(c);
+                let mut sum = flush_inputs::<L>(L::load(c), f32::MIN_POSITIVE);
                 for block in 0..self.a.k / N {
-                    let row = |p: usize| (block * N + p) * lanes + at;
-                    let x = std::array::from_fn(|p| flush_inputs::<L>(a.add(row(p)), least));
-                    let y = std::array::from_fn(|p| flush_inputs::<L>(b.add(row(p)), least));
+                    let (mut x, mut y) = ([L::splat(0.0); N], [L::splat(0.0); N]);
+                    for p in 0..N {
+                        let at = (block * N + p) * lanes + at;
+                        x[p] = flush_inputs::<L>(element::<L, ONE>(a.add(at)), least);
+                        y[p] = flush_inputs::<L>(element::<L, ONE>(b.add(at)), least);
+                    }
                     let products = sum_of_products::<L, N, EXACT>(x, y);
                     sum = add_to_c::<L, EXACT>(sum, products);
                 }
@@ -271,18 +331,11 @@ impl<L: Doubles, const N: usize, const EXACT: bool> Job for Task<'_, Pairwise<L,
     }
 }
 
-/// Loads inputs, subnormal ones as +0.
+/// Inputs, subnormal ones as +0.
 #[inline(always)]
-unsafe fn flush_inputs<L: Lanes>(from: *const f32, min_normal: f32) -> L::F {
-    // SAFETY: promised by the caller, who is compiled for the level.
-    unsafe {
-        let x = L::load(from);
-        let zero = L::splat_i(0);
-        let magnitude = L::and(L::bits(x), L::splat_i(i32::MAX));
-        let below = L::greater(L::splat_i(min_normal.to_bits() as i32), magnitude);
-        let subnormal = L::select(below, magnitude, zero);
-        L::from_bits(L::select(L::greater(subnormal, zero), zero, L::bits(x)))
-    }
+unsafe fn flush_inputs<L: Doubles>(x: L::F, min_normal: f32) -> L::F {
+    // SAFETY: the caller is compiled for the level.
+    unsafe { L::from_bits(flushed::<L>(L::bits(x), min_normal)) }
 }
 
 /// Exact sums rounded once; see [`correct_rounding`].
@@ -305,9 +358,9 @@ unsafe impl<L: Doubles, const N: usize, const HALF: bool> DotKernel for Exact<L,
     }
 }
 
-impl<L: Doubles, const N: usize, const HALF: bool> Job for Task<'_, Exact<L, N, HALF>> {
+impl<L: Doubles, const N: usize, const HALF: bool> Vectors for Task<'_, Exact<L, N, HALF>> {
     #[inline(always)]
-    unsafe fn run<M: Lanes>(self) {
+    unsafe fn run<const ONE: bool>(self) {
         let lanes = self.a.lanes;
         let (a, b) = (self.a.single().as_ptr(), self.b.single().as_ptr());
         // SAFETY: compiled for the level, which is L; the strips have `k` rows of `lanes` numbers.
@@ -315,9 +368,12 @@ impl<L: Doubles, const N: usize, const HALF: bool> Job for Task<'_, Exact<L, N, 
             for block in 0..self.a.k / N {
                 for at in (0..lanes).step_by(L::WIDTH) {
                     let c = self.c.cast::<f32>().add(at);
-                    let row = |p: usize| (block * N + p) * lanes + at;
-                    let x = std::array::from_fn(|p| L::widen(a.add(row(p))));
-                    let y = std::array::from_fn(|p| L::widen(b.add(row(p))));
+                    let (mut x, mut y) = ([L::splat_d(0.0); N], [L::splat_d(0.0); N]);
+                    for p in 0..N {
+                        let at = (block * N + p) * lanes + at;
+                        x[p] = element_widened::<L, ONE>(a.add(at));
+                        y[p] = element_widened::<L, ONE>(b.add(at));
+                    }
                     let sum = correct_rounding::add_anything::<L, N, HALF>(L::widen(c), x, y);
                     L::narrow(c, sum);
                 }

@@ -136,7 +136,7 @@ impl Job for Pack<'_> {
 
 /// A subnormal input as +0; zeros keep their signs.
 #[inline(always)]
-pub(super) fn flush_input(x: f32, min_normal: f32) -> f32 {
+fn flush_input(x: f32, min_normal: f32) -> f32 {
     let magnitude = x.to_bits() & 0x7fff_ffff;
     let subnormal = magnitude.wrapping_sub(1) < min_normal.to_bits() - 1;
     f32::from_bits(if subnormal { 0 } else { x.to_bits() })
@@ -144,7 +144,7 @@ pub(super) fn flush_input(x: f32, min_normal: f32) -> f32 {
 
 /// [`flush_input`] of a vector.
 #[inline(always)]
-unsafe fn flushed<L: Doubles>(x: L::I, min_normal: f32) -> L::I {
+pub(super) unsafe fn flushed<L: Doubles>(x: L::I, min_normal: f32) -> L::I {
     // SAFETY: the caller is compiled for the level.
     unsafe {
         let magnitude = L::and(x, L::splat_i(0x7fff_ffff));

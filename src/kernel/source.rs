@@ -13,7 +13,7 @@ use crate::format::Format;
 use crate::gemm::{Storage, View};
 use crate::model::Params;
 use lines::{Lines, fill, turn};
-use rounding::{Rules, byte_table, cut, from_fp16, from_tf32, to_bf16};
+use rounding::{Rules, byte_table, cut, cut_to_tf32, from_fp16, from_tf32, to_bf16};
 use words::{Rows, Turn};
 
 /// Where a strip's numbers are.
@@ -192,17 +192,36 @@ impl Source {
     /// # Safety
     /// As for `load_to`.
     unsafe fn load_double(&self, part: Part, to: *mut f64) {
-        let lines = Lines {
-            lines: part.k,
-            count: part.rows,
-            stride: self.view.row_stride(),
-            pitch: self.view.col_stride(),
-            to_pitch: part.lanes,
+        let lines = match part.lanes {
+            1 => self.one_line(part.k),
+            _ => self.columns(part),
         };
         // SAFETY: promised by the caller.
         unsafe {
             zero_rest(part, to);
             self.doubles(self.view.address(part.first, part.k_first), lines, to);
+        }
+    }
+
+    /// The only row of a strip of one lane.
+    fn one_line(&self, k: usize) -> Lines {
+        Lines {
+            lines: 1,
+            count: k,
+            stride: self.view.col_stride(),
+            pitch: 0,
+            to_pitch: 0,
+        }
+    }
+
+    /// A part, one k at a time.
+    fn columns(&self, part: Part) -> Lines {
+        Lines {
+            lines: part.k,
+            count: part.rows,
+            stride: self.view.row_stride(),
+            pitch: self.view.col_stride(),
+            to_pitch: part.lanes,
         }
     }
 
@@ -214,22 +233,19 @@ impl Source {
         // SAFETY: promised by the caller.
         unsafe {
             zero_rest(part, to);
+            let address = view.address(part.first, part.k_first);
+            if lanes == 1 {
+                return self.convert(address, self.one_line(k), to);
+            }
             if !self.runs_along_k() {
-                // One k at a time: the lanes are neighbours in memory (or nothing is).
-                let shape = Lines {
-                    lines: k,
-                    count: rows,
-                    stride: view.row_stride(),
-                    pitch: view.col_stride(),
-                    to_pitch: lanes,
-                };
-                return self.convert(view.address(part.first, part.k_first), shape, to);
+                // The lanes are neighbours in memory (or nothing is).
+                return self.convert(address, self.columns(part), to);
             }
             let mut turned = 0;
             if view.storage() == Storage::Raw && self.format.bytes() <= 2 {
                 let bytes = self.format.bytes() as isize;
                 let rows = Rows {
-                    address: view.address(part.first, part.k_first),
+                    address,
                     pitch: view.row_stride() * bytes,
                     rows,
                     k,
@@ -360,7 +376,8 @@ impl Source {
     /// As for `convert`.
     #[inline(always)]
     unsafe fn convert_any(&self, address: *const u8, lines: Lines, to: *mut f32) {
-        let (factor, rules) = (self.factor, self.rules);
+        // A copy, which the numbers written cannot change: else the compiler would read it again and again.
+        let (factor, rules) = (self.factor, *self.rules);
         // SAFETY: promised by the caller.
         unsafe {
             match (self.view.storage(), self.format) {
@@ -370,7 +387,12 @@ impl Source {
                 (Storage::F64, Format::Fp32) => {
                     fill(lines, address.cast::<f64>(), to, |x| (factor * x) as f32);
                 }
-                (Storage::F64, _) if rules.cut => {
+                (Storage::F64, Format::Tf32) => {
+                    fill(lines, address.cast::<f64>(), to, |x| {
+                        cut_to_tf32(factor * x)
+                    });
+                }
+                (Storage::F64, _) if rules.fnuz => {
                     fill(lines, address.cast::<f64>(), to, |x| {
                         rules.round::<true>(factor * x)
                     });
@@ -399,11 +421,21 @@ impl Source {
                 (Storage::F32, Format::Bf16) if factor == 1.0 => {
                     fill(lines, address.cast::<u32>(), to, to_bf16);
                 }
+                (Storage::F32, Format::Tf32) => {
+                    fill(lines, address.cast::<f32>(), to, |x| {
+                        cut_to_tf32(factor * f64::from(x))
+                    });
+                }
                 (Storage::F32, _) if factor == 1.0 && rules.narrow => {
                     let rules = rules.single();
-                    fill(lines, address.cast::<f32>(), to, |x| rules.round(x));
+                    match rules.fnuz {
+                        true => fill(lines, address.cast::<f32>(), to, |x| rules.round::<true>(x)),
+                        false => fill(lines, address.cast::<f32>(), to, |x| {
+                            rules.round::<false>(x)
+                        }),
+                    }
                 }
-                (Storage::F32, _) if rules.cut => {
+                (Storage::F32, _) if rules.fnuz => {
                     fill(lines, address.cast::<f32>(), to, |x| {
                         rules.round::<true>(factor * f64::from(x))
                     });
@@ -445,6 +477,9 @@ impl Source {
 unsafe fn zero_rest<T>(part: Part, to: *mut T) {
     let Part { rows, lanes, k, .. } = part;
     let first = if rows < lanes { 0 } else { k };
+    if first == part.k_padded {
+        return;
+    }
     // SAFETY: promised by the caller; all zero bits are +0.
     unsafe {
         to.add(first * lanes)

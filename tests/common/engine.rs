@@ -143,3 +143,21 @@ pub fn one_at_a_time() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// The floating-point mode of this thread.
+#[cfg(target_arch = "x86_64")]
+pub mod mxcsr {
+    use std::arch::asm;
+
+    pub fn read() -> u32 {
+        let mut word = 0u32;
+        // SAFETY: writes four bytes to `word`.
+        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut word) };
+        word
+    }
+
+    pub fn write(word: u32) {
+        // SAFETY: the callers set defined bits only, and put the default back.
+        unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const word) };
+    }
+}

@@ -12,7 +12,7 @@ use super::{
     Common, HIGHEST, LOWEST, Live, Products, TOP, UP_A, UP_B, VECTORS, ZERO_BLOCK, early,
     in_usual_mode, without_sign,
 };
-use crate::kernel::dots::DotKernel;
+use crate::kernel::dots::{DotKernel, element};
 use crate::kernel::lanes::{Job, Lanes};
 use crate::kernel::{FpMode, Strip};
 
@@ -21,8 +21,8 @@ const BIAS: i32 = 254;
 /// Mask of exponent fields.
 const FIELD: i32 = 0x7f80_0000;
 
-/// The factors of one block of as many cases as V vectors have lanes, for any V.
-struct Cases<'a> {
+/// The factors of one block of as many cases as V vectors have lanes, for any V; or of one case for all lanes of one vector.
+struct Cases<'a, const ONE: bool> {
     a: *const f32,
     b: *const f32,
     /// From one element of K to the next.
@@ -41,11 +41,23 @@ struct Look<L: Lanes, const V: usize> {
     magnitudes: [L::I; V],
 }
 
-impl Cases<'_> {
+impl<const ONE: bool> Cases<'_, ONE> {
     /// F + 99: the base for which factors are not scaled.
     #[inline(always)]
     fn base(&self) -> i32 {
         UP_A + self.common.bits + UP_B
+    }
+
+    /// A vector of factors.
+    #[inline(always)]
+    unsafe fn factors<L: Lanes>(&self, at: usize) -> (L::F, L::F) {
+        // SAFETY: promised by the caller.
+        unsafe {
+            (
+                element::<L, ONE>(self.a.add(at)),
+                element::<L, ONE>(self.b.add(at)),
+            )
+        }
     }
 
     /// Exponents and magnitudes of elements `first`, `first + step`, ... below `end`.
@@ -63,7 +75,7 @@ impl Cases<'_> {
             for p in (first..end).step_by(step) {
                 for v in 0..V {
                     let at = p * self.stride + v * L::COUNT;
-                    let (a, b) = (L::load(self.a.add(at)), L::load(self.b.add(at)));
+                    let (a, b) = self.factors::<L>(at);
                     let magnitude = L::and(L::bits(L::mul(a, b)), L::splat_i(i32::MAX));
                     magnitudes[v] = L::max_i(magnitudes[v], magnitude);
                     let a = L::max_i(L::and(L::bits(a), L::splat_i(FIELD)), least_a);
@@ -116,8 +128,8 @@ impl Cases<'_> {
             for p in (first..end).step_by(step) {
                 for v in 0..V {
                     let at = p * self.stride + v * L::COUNT;
-                    let product = L::mul(L::load(self.a.add(at)), L::load(self.b.add(at)));
-                    let aligned = L::mul(product, L::from_bits(s[v]));
+                    let (a, b) = self.factors::<L>(at);
+                    let aligned = L::mul(L::mul(a, b), L::from_bits(s[v]));
                     // A lane that takes the scalar way may hold anything.
                     sums[v] = L::add_i(sums[v], L::to_int(aligned));
                 }
@@ -129,16 +141,21 @@ impl Cases<'_> {
     /// for a tile's rows.
     #[cold]
     #[inline(never)]
-    unsafe fn repair(
+    unsafe fn repair<L: Lanes, const V: usize>(
         &self,
-        before: &[f32; 64],
+        before: [L::F; V],
         d: *mut f32,
         n: usize,
         far: i32,
         keep: impl Fn(f32) -> f32,
     ) {
+        let mut cs = [0.0; 64];
+        for (v, c) in before.into_iter().enumerate() {
+            // SAFETY: the machine has the level, whose four vectors have at most 64 lanes.
+            unsafe { L::store(cs.as_mut_ptr().add(v * L::COUNT), c) };
+        }
         in_usual_mode(|| {
-            for (lane, &c) in before.iter().enumerate().take(self.count) {
+            for (lane, &c) in cs.iter().enumerate().take(self.count) {
                 // SAFETY: the block has n elements of as many cases, and there is a result for each.
                 unsafe {
                     let d = d.add(lane);
@@ -193,7 +210,7 @@ impl Cases<'_> {
     }
 }
 
-impl<L: Lanes, const V: usize> Products<L, V> for Cases<'_> {
+impl<L: Lanes, const V: usize, const ONE: bool> Products<L, V> for Cases<'_, ONE> {
     #[inline(always)]
     unsafe fn add(&self, first: usize, end: usize, s: [L::I; V], sums: &mut [L::I; V]) {
         // SAFETY: promised by the caller.
@@ -212,9 +229,9 @@ trait Blocks: Send + Sync {
     fn common(&self) -> &Common;
 
     /// Adds a block of cases to their c's; zeros among them have no signs. Must be `#[inline(always)]`.
-    unsafe fn add_block<const V: usize>(
+    unsafe fn add_block<const V: usize, const ONE: bool>(
         &self,
-        cases: &Cases,
+        cases: &Cases<ONE>,
         c: *mut f32,
         live: &Live<Self::Level, V>,
     );
@@ -264,12 +281,15 @@ impl<K: Blocks> Job for Batch<'_, K> {
         let mut at = 0;
         // SAFETY: compiled for the level, which is the kernel's; the strips have a multiple of its vectors' lanes.
         unsafe {
+            if self.a.lanes == 1 {
+                return self.run_vectors::<1, true>(0);
+            }
             while at + VECTORS * count <= self.a.lanes {
-                self.run_vectors::<VECTORS>(at);
+                self.run_vectors::<VECTORS, false>(at);
                 at += VECTORS * count;
             }
             while at < self.a.lanes {
-                self.run_vectors::<1>(at);
+                self.run_vectors::<1, false>(at);
                 at += count;
             }
         }
@@ -279,7 +299,7 @@ impl<K: Blocks> Job for Batch<'_, K> {
 impl<K: Blocks> Batch<'_, K> {
     /// V vectors of cases, `at` being the first.
     #[inline(always)]
-    unsafe fn run_vectors<const V: usize>(&self, at: usize) {
+    unsafe fn run_vectors<const V: usize, const ONE: bool>(&self, at: usize) {
         let lanes = self.a.lanes;
         // SAFETY: compiled for the level; the strips have `k` rows of `lanes` numbers, and there is a c for each lane.
         unsafe {
@@ -293,25 +313,24 @@ impl<K: Blocks> Batch<'_, K> {
                     K::Level::store(c, without_sign::<K::Level>(K::Level::load(c)));
                 }
                 let first = kb * K::N * lanes;
-                let cases = Cases {
+                let cases = Cases::<ONE> {
                     a: a.add(first),
                     b: b.add(first),
                     stride: lanes,
                     common: self.kernel.common(),
                     count,
                 };
-                self.kernel.add_block::<V>(&cases, c, &live);
+                self.kernel.add_block::<V, ONE>(&cases, c, &live);
             }
         }
     }
 }
 
+/// c of V vectors of cases.
 #[inline(always)]
-unsafe fn copy<L: Lanes, const V: usize>(c: *const f32) -> [f32; 64] {
-    let mut before = [0.0; 64];
-    // SAFETY: there are as many c's as the vectors have lanes, at most 64.
-    unsafe { std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), V * L::COUNT) };
-    before
+unsafe fn before<L: Lanes, const V: usize>(c: *const f32) -> [L::F; V] {
+    // SAFETY: the caller is compiled for the level, and the c's are there.
+    unsafe { std::array::from_fn(|v| L::load(c.add(v * L::COUNT))) }
 }
 
 impl<L: Lanes, const N: usize, const GROUPS: usize> Blocks for Late<L, N, GROUPS> {
@@ -325,7 +344,12 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Blocks for Late<L, N, GROUPS
     }
 
     #[inline(always)]
-    unsafe fn add_block<const V: usize>(&self, cases: &Cases, c: *mut f32, live: &Live<L, V>) {
+    unsafe fn add_block<const V: usize, const ONE: bool>(
+        &self,
+        cases: &Cases<ONE>,
+        c: *mut f32,
+        live: &Live<L, V>,
+    ) {
         // SAFETY: compiled for the level; a group of cases is like a row of a tile.
         unsafe {
             let kept = L::table(&self.kept);
@@ -338,11 +362,11 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Blocks for Late<L, N, GROUPS
                 s[group] = cases.counted_down::<L, V>(look);
                 cases.add_every::<L, V>((group, N, GROUPS), s[group], &mut sums[group]);
             }
-            let before = copy::<L, V>(c);
+            let before = before::<L, V>(c);
             let addend = Addend::new::<GROUPS>(cases.base(), least::<L, V, GROUPS>(s), c);
             let sums = add_groups::<L, V, GROUPS>(s, sums);
             if addend.add_to::<GROUPS, true>(sums, kept, live) || high {
-                cases.repair(&before, c, N, FAR, |c| c);
+                cases.repair::<L, V>(before, c, N, FAR, |c| c);
             }
         }
     }
@@ -359,15 +383,20 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Blocks for Early
     }
 
     #[inline(always)]
-    unsafe fn add_block<const V: usize>(&self, cases: &Cases, c: *mut f32, live: &Live<L, V>) {
+    unsafe fn add_block<const V: usize, const ONE: bool>(
+        &self,
+        cases: &Cases<ONE>,
+        c: *mut f32,
+        live: &Live<L, V>,
+    ) {
         // SAFETY: compiled for the level; a group of cases is like a row of a tile.
         unsafe {
             let look = cases.look::<L, V>((0, N, 1));
             let high = cases.any_high::<L, V>(look);
-            let before = copy::<L, V>(c);
+            let before = before::<L, V>(c);
             let s = cases.counted_down::<L, V>(look);
             if self.row::<V, true>(cases.base(), s, cases, c, live) || high {
-                cases.repair(&before, c, N, 0, early::keep::<OUT>);
+                cases.repair::<L, V>(before, c, N, 0, early::keep::<OUT>);
             }
         }
     }

@@ -137,7 +137,10 @@ pub unsafe fn fill<T: Copy, U: Copy>(
     } = lines;
     // So many lines from here on is far enough for memory to answer until their turn comes; behind the last, too, where the
     // next strip is likely to be.
-    let ahead = (FAR / (count * size_of::<T>()).max(1)).max(2) as isize;
+    let ahead = match lines.lines {
+        1 => 1,
+        _ => (FAR / (count * size_of::<T>()).max(1)).max(2) as isize,
+    };
     for line in 0..lines.lines {
         let from = address.wrapping_offset(line as isize * pitch);
         let next = from.wrapping_offset(ahead * pitch);

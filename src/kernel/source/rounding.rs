@@ -2,8 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::format::{FORMATS, Format, Rounding, Specials, to_f64};
-use crate::model::Model;
+use crate::format::{FORMATS, Format, Specials, to_f64};
 
 /// binary64 to binary32 toward zero: to nearest, then one step back if that went too far.
 #[inline(always)]
@@ -52,37 +51,39 @@ pub fn byte_table(format: Format) -> &'static [f32; 256] {
         .get_or_init(|| std::array::from_fn(|bits| to_f64(format, bits as u64) as f32))
 }
 
-/// How binary64 numbers are rounded to a format of at most 11 significant bits, in numbers.
+/// A binary64 number cut to tf32; what is finite stays finite.
+#[inline(always)]
+pub fn cut_to_tf32(x: f64) -> f32 {
+    const SIGN: u64 = 1 << 63;
+    const MAX: f64 = f32::from_bits(0x7f7f_e000) as f64;
+    let y = f64::from_bits(x.to_bits() & !SIGN);
+    // Ten fraction bits stay, so binary32 holds the number, or would if it were not too small. Then the last thirteen bits
+    // are of a subnormal number and go, and rounding to binary32 cannot have reached those before them.
+    let kept = f64::from_bits(y.to_bits() & !((1 << 42) - 1));
+    let finite = if kept > MAX { MAX } else { kept };
+    let cut = if y < f64::INFINITY { finite } else { y };
+    let sign = (x.to_bits() >> 32) as u32 & 1 << 31;
+    f32::from_bits((cut as f32).to_bits() & !0x1fff | sign)
+}
+
+/// How numbers are rounded to a format of at most 8 exponent and 11 significant bits, to nearest even.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Toward zero? Else to nearest even.
-    pub cut: bool,
     fraction_bits: u32,
-    /// Biased binary64 exponents of the smallest and of the largest normal number.
-    min_exponent: u64,
-    max_exponent: u64,
+    /// Smallest normal number.
+    least: f64,
+    /// A power of two beyond the largest.
+    beyond: f64,
     max_finite: f64,
     /// What a finite number past the largest becomes.
     overflow: f64,
-    /// What an infinity becomes.
-    infinity: f64,
+    /// Does an infinity become something else?
+    pub fnuz: bool,
     /// Can binary32 arithmetic round a binary32 number to the format? It can where exponents are few.
     pub narrow: bool,
 }
 
 impl Rules {
-    pub fn single(&self) -> SingleRules {
-        let field = |biased: u64| (biased as i32 - 1023 + 127) as u32;
-        SingleRules {
-            fraction_bits: self.fraction_bits,
-            min_exponent: field(self.min_exponent),
-            max_exponent: field(self.max_exponent),
-            max_finite: self.max_finite as f32,
-            overflow: self.overflow as f32,
-            infinity: self.infinity as f32,
-        }
-    }
-
     /// Of a format, made once.
     pub fn of(format: Format) -> &'static Rules {
         static RULES: [OnceLock<Rules>; FORMATS.len()] = [const { OnceLock::new() }; FORMATS.len()];
@@ -91,104 +92,105 @@ impl Rules {
 
     fn new(format: Format) -> Rules {
         let info = format.info();
-        let cut = Model::input_rounding(format) == Rounding::TowardZero;
         let max_finite = to_f64(format, info.max_finite());
         Rules {
-            cut,
             fraction_bits: info.fraction_bits,
-            min_exponent: (1023 + info.min_exponent()) as u64,
-            max_exponent: (1023 + info.max_exponent()) as u64,
+            least: 2f64.powi(info.min_exponent()),
+            beyond: 2f64.powi(info.max_exponent() + 1),
             max_finite,
             overflow: match info.specials {
-                Specials::Ieee if !cut => f64::INFINITY,
-                Specials::Ieee | Specials::Fnuz => max_finite,
+                Specials::Ieee => f64::INFINITY,
+                Specials::Fnuz => max_finite,
                 Specials::OnlyNan => f64::NAN,
             },
-            infinity: match info.specials {
-                Specials::Ieee => f64::INFINITY,
-                Specials::OnlyNan | Specials::Fnuz => f64::NAN,
-            },
-            narrow: info.max_exponent() <= 16 && !cut,
+            fnuz: info.specials == Specials::Fnuz,
+            narrow: info.max_exponent() <= 16,
+        }
+    }
+
+    pub fn single(&self) -> SingleRules {
+        SingleRules {
+            fraction_bits: self.fraction_bits,
+            least: self.least as f32,
+            beyond: self.beyond as f32,
+            max_finite: self.max_finite as f32,
+            overflow: self.overflow as f32,
+            fnuz: self.fnuz,
         }
     }
 
     /// One rounding. With y = |x| and 2^e the larger of y's binade and the smallest normal number, `grid` is 2^(e + 52 -
     /// f): a sum with it has a last bit of 2^(e - f), so the addition rounds y to f fraction bits, ties to even, and the
-    /// subtraction is exact.
+    /// subtraction is exact. A NaN stays one.
     #[inline(always)]
-    pub fn round<const CUT: bool>(&self, x: f64) -> f32 {
+    pub fn round<const FNUZ: bool>(&self, x: f64) -> f32 {
         const SIGN: u64 = 1 << 63;
-        let magnitude = x.to_bits() & !SIGN;
-        let exponent = (magnitude >> 52)
-            .max(self.min_exponent)
-            .min(self.max_exponent + 1);
-        let grid = f64::from_bits((exponent + 52 - u64::from(self.fraction_bits)) << 52);
-        let y = f64::from_bits(magnitude);
-        let mut rounded = (y + grid) - grid;
-        if CUT {
-            let last_bit = f64::from_bits((exponent - u64::from(self.fraction_bits)) << 52);
-            rounded = if rounded > y {
-                rounded - last_bit
-            } else {
-                rounded
-            };
-        }
-        let finite = if rounded > self.max_finite {
+        const EXPONENT: u64 = 0x7ff << 52;
+        let y = f64::from_bits(x.to_bits() & !SIGN);
+        let normal = if y > self.least { y } else { self.least };
+        let bounded = if normal < self.beyond {
+            normal
+        } else {
+            self.beyond
+        };
+        let up = u64::from(52 - self.fraction_bits) << 52;
+        let grid = f64::from_bits((bounded.to_bits() & EXPONENT) + up);
+        let rounded = (y + grid) - grid;
+        let mut result = if rounded > self.max_finite {
             self.overflow
         } else {
             rounded
         };
-        let special = if y == f64::INFINITY {
-            self.infinity
-        } else {
-            f64::NAN
-        };
-        let result = if y < f64::INFINITY { finite } else { special };
-        (f64::from_bits(result.to_bits() & !SIGN | x.to_bits() & SIGN)) as f32
+        if FNUZ && y == f64::INFINITY {
+            result = f64::NAN;
+        }
+        f64::from_bits(result.to_bits() | x.to_bits() & SIGN) as f32
     }
 }
 
-/// [`Rules`] for binary32 numbers and a format with few exponents, to nearest even.
+/// [`Rules`] for binary32 numbers and a format with few exponents.
 #[derive(Clone, Copy, Debug)]
 pub struct SingleRules {
     fraction_bits: u32,
-    min_exponent: u32,
-    max_exponent: u32,
+    least: f32,
+    beyond: f32,
     max_finite: f32,
     overflow: f32,
-    infinity: f32,
+    pub fnuz: bool,
 }
 
 impl SingleRules {
     /// As [`Rules::round`], with 23 fraction bits to start from.
     #[inline(always)]
-    pub fn round(&self, x: f32) -> f32 {
+    pub fn round<const FNUZ: bool>(&self, x: f32) -> f32 {
         const SIGN: u32 = 1 << 31;
-        let magnitude = x.to_bits() & !SIGN;
-        let exponent = (magnitude >> 23).max(self.min_exponent);
-        let exponent = exponent.min(self.max_exponent + 1);
-        let grid = f32::from_bits((exponent + 23 - self.fraction_bits) << 23);
-        let y = f32::from_bits(magnitude);
+        const EXPONENT: u32 = 0xff << 23;
+        let y = f32::from_bits(x.to_bits() & !SIGN);
+        let normal = if y > self.least { y } else { self.least };
+        let bounded = if normal < self.beyond {
+            normal
+        } else {
+            self.beyond
+        };
+        let up = (23 - self.fraction_bits) << 23;
+        let grid = f32::from_bits((bounded.to_bits() & EXPONENT) + up);
         let rounded = (y + grid) - grid;
-        let finite = if rounded > self.max_finite {
+        let mut result = if rounded > self.max_finite {
             self.overflow
         } else {
             rounded
         };
-        let special = if y == f32::INFINITY {
-            self.infinity
-        } else {
-            f32::NAN
-        };
-        let result = if y < f32::INFINITY { finite } else { special };
-        f32::from_bits(result.to_bits() & !SIGN | x.to_bits() & SIGN)
+        if FNUZ && y == f32::INFINITY {
+            result = f32::NAN;
+        }
+        f32::from_bits(result.to_bits() | x.to_bits() & SIGN)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::from_f64;
+    use crate::format::{Rounding, from_f64};
 
     #[test]
     fn cutting_is_rounding_toward_zero() {
