@@ -390,6 +390,11 @@ typedef struct mfma_probe_args {
     size_t finding_size;
     // Structs that fit into `findings`; default 0. 60 are enough.
     int64_t findings_size;
+    // NULL, or told several times a second, between questions, how much of the longest search is done. Anything but 0
+    // ends the probe with MFMA_ERR_CANCELLED.
+    mfma_progress progress;
+    // Handed to `progress`.
+    void *progress_user;
 } mfma_probe_args;
 
 // What a probe found. Set `size` to sizeof(mfma_probe_report).

@@ -20,6 +20,7 @@ function report = mfma_probe(subject, varargin)
 %       'seed'        seed of the vectors [1]
 %       'order'       also find in which order so many products, 2 to 64, and c are added [none]
 %       'raw'         true: the function gets and returns encodings (uint8 to uint64) [false]
+%       'progress'    as for mfma_gemm: how much of the longest search is done; most end much sooner [false]
 %
 %   report has the fields
 %
@@ -53,11 +54,15 @@ who = 'mfma_probe';
 if nargin < 1
     error('mfma:arg:count', '%s: %d of at least 1 argument given: subject, name, value, ...', who, nargin);
 end
-options = named_options(who, {'format', 'out', 'k', 'fixed', 'vectors', 'seed', 'order', 'raw'}, varargin);
+options = named_options(who, {'format', 'out', 'k', 'fixed', 'vectors', 'seed', 'order', 'raw', 'progress'}, varargin);
 for name = {'raw', 'fixed'}
     if isfield(options, name{1})
         options.(name{1}) = yes_or_no(who, options.(name{1}), name{1});
     end
+end
+if isfield(options, 'progress') && isa(options.progress, 'function_handle')
+    f = options.progress;
+    options.progress = @(done) tell(f, done);
 end
 raw = isfield(options, 'raw') && options.raw;
 if isa(subject, 'function_handle')
@@ -134,6 +139,8 @@ end
 %! assert (mfma_validate (report.params, unit{:}, 'count', 20000).mismatches, 0);
 %! report = mfma_probe ('MI300X', 'format', 'bf8', 'vectors', 40);
 %! assert (report.params.fp8_fnuz, 1);  assert (any (strcmp ({report.units.arch}, 'CDNA3')));
+%!error id=mfma:system:cancelled mfma_probe ('MI250X', 'progress', @(done) false)
+%!error <stop here> mfma_probe ('MI250X', 'progress', @(done) error ('stop here'))
 %!test
 %! report = mfma_probe ('MI250X', 'order', 5);
 %! assert (report.order, '((c + ((p1 + p2) + (p3 + p4))) + p5)');

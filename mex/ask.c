@@ -163,6 +163,8 @@ void probe_unit(const char *function, mxArray *plhs[], const mxArray *const *prh
     mfma_probe_args args;
     mfma_probe_report report;
     mfma_params params;
+    mfma_status status;
+    watch w = watch_new(function, field(u, "progress"));
     args = probe_args(function, u, prhs[1], &box);
     report.size = sizeof report;
     params.size = sizeof params;
@@ -177,7 +179,11 @@ void probe_unit(const char *function, mxArray *plhs[], const mxArray *const *prh
     args.findings = (mfma_finding *)mxCalloc(FINDINGS, sizeof *args.findings);
     args.finding_size = sizeof *args.findings;
     args.findings_size = FINDINGS;
-    raise_problem(&box, mfma_probe(&args, &params, &report), function);
+    args.progress = watch_tell;
+    args.progress_user = &w;
+    status = mfma_probe(&args, &params, &report);
+    watch_end(&w);
+    raise_problem(&box, status, function);
     plhs[0] = mxCreateStructMatrix(1, 1, sizeof names / sizeof *names, names);
     mxSetField(plhs[0], 0, "params", features_struct(&params));
     set_number(plhs[0], 0, "asked", (double)report.asked);

@@ -71,7 +71,11 @@ for name = {'experiments_CDNA', 'experiments'}
     check(status == 0, '%s: %s', name{1}, output(max(1, end - 2000):end));
 end
 files = dir(fullfile(data, '*.dat'));
-check(numel(files) == numel(dir(fullfile(toolbox, 'experiments', 'data', '*.dat'))), '%d files of data', numel(files));
+% The published data has two curves more, which the scripts of today do not compute.
+published = dir(fullfile(toolbox, 'experiments', 'data', '*.dat'));
+missing = setdiff({published.name}, {files.name});
+check(isequal(missing(:)', {'matmul_test_fp8-e5m2_binary32_words_2_model_mi300x.dat', ...
+    'matmul_test_fp8-e5m2_binary32_words_3_model_mi300x.dat'}), 'no data for %s', strjoin(missing, ', '));
 for f = files'
     ours = dlmread(fullfile(data, f.name), ' ', 1, 0);
     theirs = dlmread(fullfile(toolbox, 'experiments', 'data', f.name), ' ', 1, 0);

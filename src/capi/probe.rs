@@ -6,12 +6,13 @@ use std::ops::RangeInclusive;
 use super::capability;
 use super::check;
 use super::codes::*;
+use super::general::{Callback, mfma_progress};
 use super::params::mfma_params;
 use super::raw::{self, Room};
 use super::sized::{self, Sized, read};
 use super::validate::mfma_black_box;
 use crate::error::{Error, ErrorCode};
-use crate::probe::{Case, Feature, Formats, Options, Probed, Tree, probe, summation_order};
+use crate::probe::{Case, Feature, Formats, Options, Probed, Tree, probe_watched, summation_order};
 
 /// Arguments of mfma_probe. Set `size` to sizeof(mfma_probe_args), let mfma_probe_args_default fill the rest, then set the
 /// formats and the black box.
@@ -54,6 +55,11 @@ pub struct mfma_probe_args {
     pub finding_size: usize,
     /// Structs that fit into `findings`; default 0. 60 are enough.
     pub findings_size: i64,
+    /// NULL, or told several times a second, between questions, how much of the longest search is done. Anything but 0
+    /// ends the probe with MFMA_ERR_CANCELLED.
+    pub progress: mfma_progress,
+    /// Handed to `progress`.
+    pub progress_user: *mut c_void,
 }
 
 /// One thing that a probe found.
@@ -161,6 +167,8 @@ const ZERO: mfma_probe_args = mfma_probe_args {
     findings: std::ptr::null_mut(),
     finding_size: 0,
     findings_size: 0,
+    progress: None,
+    progress_user: std::ptr::null_mut(),
 };
 
 /// Fills `args` with the defaults that its fields name. `args->size` must be set.
@@ -365,7 +373,16 @@ pub unsafe extern "C" fn mfma_probe(
         }
         // SAFETY: the caller vouches for the black box.
         let unit = |cases: &[Case]| unsafe { args.ask(&formats, cases) };
-        let found = probe(formats, &options, unit)?;
+        let callback = args.progress.map(|function| Callback {
+            function,
+            user: args.progress_user,
+        });
+        let mut tell = move |done| {
+            callback
+                .as_ref()
+                .is_none_or(|callback| callback.goes_on(done))
+        };
+        let found = probe_watched(formats, &options, unit, &mut tell)?;
         // SAFETY: the caller vouches for the arrays; the structs have been accepted.
         unsafe { args.give(&found, &room, params, report) };
     })

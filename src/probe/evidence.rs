@@ -1,5 +1,8 @@
 //! What the black box has answered, and how well parameters agree with it.
 
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
 use super::family::Family;
 use super::feature::{Feature, Value};
 use super::vector::{Case, Formats};
@@ -26,15 +29,25 @@ struct Decodings {
 }
 
 /// All answers so far, by family.
-#[derive(Clone, Debug)]
-pub struct Evidence {
+pub struct Evidence<'p> {
     /// Formats around the unit.
     pub formats: Formats,
     families: Vec<(Family, Vec<Observation>)>,
     /// Results of parameters that may still be computed: a unit that no parameters describe must not be fitted for ever.
-    effort: std::cell::Cell<u64>,
-    last_effort: std::cell::Cell<u64>,
+    effort: Cell<u64>,
+    last_effort: Cell<u64>,
+    /// Is told how much of the effort has been spent, and says whether to go on.
+    watch: Option<Box<Watch<'p>>>,
+    told: Cell<Instant>,
+    cancelled: Cell<bool>,
 }
+
+/// Who is told how far a probe is, as a part of 1; gives whether to go on.
+pub type Watch<'p> = dyn Fn(f64) -> bool + 'p;
+
+/// So many results are computed before the time is looked at, and so often the watch is told.
+const RESULTS_A_LOOK: u64 = 256;
+const TELLING: Duration = Duration::from_millis(50);
 
 /// Results that one probing computes at most while it fits; a second or a few.
 const EFFORT: u64 = 16_000_000;
@@ -51,9 +64,9 @@ pub fn same_result(output: Format, x: u64, y: u64) -> bool {
     output != Format::Fp64 && nan(x) && nan(y) && (x ^ y) & output.info().sign_bit() == 0
 }
 
-impl Evidence {
+impl<'p> Evidence<'p> {
     /// No answer yet.
-    pub fn new(formats: Formats) -> Evidence {
+    pub fn new(formats: Formats, watch: Option<Box<Watch<'p>>>) -> Evidence<'p> {
         Evidence {
             formats,
             families: Family::ALL
@@ -62,6 +75,9 @@ impl Evidence {
                 .collect(),
             effort: EFFORT.into(),
             last_effort: LAST_EFFORT.into(),
+            watch,
+            told: Cell::new(Instant::now()),
+            cancelled: Cell::new(false),
         }
     }
 
@@ -78,9 +94,32 @@ impl Evidence {
         list.1.push(Observation { case, d, decoded });
     }
 
-    /// Has fitting cost as much as it may?
+    /// Has fitting cost as much as it may, or has the watch ended it?
     pub fn exhausted(&self) -> bool {
-        self.effort.get() == 0
+        self.effort.get() == 0 || self.cancelled.get()
+    }
+
+    /// Has the watch ended the probe?
+    pub fn cancelled(&self) -> bool {
+        self.cancelled.get()
+    }
+
+    /// Takes note of one more result, and tells the watch now and then.
+    fn spend(&self) {
+        let left = self.effort.get().saturating_sub(1);
+        self.effort.set(left);
+        if self.cancelled.get()
+            || !left.is_multiple_of(RESULTS_A_LOOK)
+            || self.told.get().elapsed() < TELLING
+        {
+            return;
+        }
+        self.told.set(Instant::now());
+        let unspent = (left + self.last_effort.get()) as f64;
+        let done = 1.0 - unspent / (EFFORT + LAST_EFFORT) as f64;
+        if self.watch.as_ref().is_some_and(|watch| !watch(done)) {
+            self.cancelled.set(true);
+        }
     }
 
     /// Lets fitting cost more, the first time it is called.
@@ -113,7 +152,7 @@ impl Evidence {
 
     /// What a unit with these parameters answers.
     pub fn result(&self, params: &Params, seen: &Observation) -> u64 {
-        self.effort.set(self.effort.get().saturating_sub(1));
+        self.spend();
         if params.nan_after_cut {
             // What the unit sees of a word depends on the feature.
             return result(&self.formats, params, &seen.case);

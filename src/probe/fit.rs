@@ -181,7 +181,7 @@ impl Structure {
 /// Fits parameters to answers.
 pub struct Fit<'a> {
     /// The answers.
-    pub evidence: &'a Evidence,
+    pub evidence: &'a Evidence<'a>,
     /// Longest vector.
     pub k: usize,
     /// How many answers of each family count while features are tried.

@@ -132,14 +132,42 @@ pub fn one_by_one(
 /// Fails when an option is out of range or the black box fails; a unit outside the space of [`Params`] is no failure,
 /// but has [`Probed::mismatches`].
 pub fn probe(formats: Formats, options: &Options, unit: impl BlackBox) -> Result<Probed, Error> {
+    run(formats, options, unit, None)
+}
+
+/// [`probe`], but `watch` is told several times a second, between questions, how much of the longest search is done, as a
+/// part of 1; it gives whether to go on. If not, the probe ends with [`ErrorCode::Cancelled`](crate::ErrorCode::Cancelled).
+pub fn probe_watched(
+    formats: Formats,
+    options: &Options,
+    unit: impl BlackBox,
+    watch: &mut dyn FnMut(f64) -> bool,
+) -> Result<Probed, Error> {
+    let watch = std::cell::RefCell::new(watch);
+    run(
+        formats,
+        options,
+        unit,
+        Some(Box::new(move |done| (watch.borrow_mut())(done))),
+    )
+}
+
+fn run(
+    formats: Formats,
+    options: &Options,
+    unit: impl BlackBox,
+    watch: Option<Box<evidence::Watch>>,
+) -> Result<Probed, Error> {
     options.check()?;
     // Formats that no unit can have are told before anything is asked.
     let any = fit::Structure::ALL[0].start(1, formats.output);
     any.check(formats.inputs(), formats.output)?;
-    let mut session = Session::new(formats, *options, unit);
+    let mut session = Session::new(formats, *options, watch, unit);
     let facts = facts::ask(&mut session)?;
     session.ask_families()?;
     let (params, mismatches) = session.find()?;
+    session.go_on()?;
     let identified = identify::identify(&mut session, params, mismatches)?;
+    session.go_on()?;
     Ok(report::report(&session, identified, facts))
 }

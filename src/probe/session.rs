@@ -1,6 +1,6 @@
 //! One probing: asking, fitting, asking again where it matters.
 
-use super::evidence::{Evidence, domain, valid};
+use super::evidence::{Evidence, Watch, domain, valid};
 use super::family::{Family, Hints, Source};
 use super::fit::{Fit, Structure};
 use super::random::Random;
@@ -20,30 +20,47 @@ const CORE: &[Family] = &[
 ];
 
 /// A black box, what has been asked of it, and what it said.
-pub struct Session<B> {
+pub struct Session<'p, B> {
     pub formats: Formats,
     pub options: Options,
-    pub evidence: Evidence,
+    pub evidence: Evidence<'p>,
     pub rng: Random,
     /// Structures that came near, with what they gave on the first questions.
     pub near: Vec<(Structure, Params)>,
     unit: B,
 }
 
-impl<B: BlackBox> Session<B> {
-    pub fn new(formats: Formats, options: Options, unit: B) -> Session<B> {
+impl<'p, B: BlackBox> Session<'p, B> {
+    pub fn new(
+        formats: Formats,
+        options: Options,
+        watch: Option<Box<Watch<'p>>>,
+        unit: B,
+    ) -> Session<'p, B> {
         Session {
             formats,
             options,
-            evidence: Evidence::new(formats),
+            evidence: Evidence::new(formats, watch),
             rng: Random::new(options.seed),
             near: Vec::new(),
             unit,
         }
     }
 
+    /// An error if the watch has ended the probe.
+    pub fn go_on(&self) -> Result<(), Error> {
+        if self.evidence.cancelled() {
+            return Err(Error::new(
+                ErrorCode::Cancelled,
+                "the probe was cancelled".to_string(),
+            ));
+        }
+        Ok(())
+    }
+
     /// Asks without keeping the answers as evidence.
     pub fn ask(&mut self, cases: &[Case]) -> Result<Vec<u64>, Error> {
+        self.go_on()?;
         if cases.is_empty() {
             return Ok(Vec::new());
         }

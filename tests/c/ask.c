@@ -251,6 +251,31 @@ static void order(void)
     mfma_model_free(mi250);
 }
 
+static int32_t stop(double done, void *user)
+{
+    CHECK(done >= 0 && done <= 1);
+    *(int *)user += 1;
+    return 1;
+}
+
+/* The search between the questions is watched, too, and can be ended. */
+static void stopping(void)
+{
+    mfma_model *mi300 = unit(MFMA_ARCH_CDNA3, MFMA_FMT_FP16);
+    struct box box = {mi300, 0, -1};
+    mfma_probe_args args = arguments(&box);
+    mfma_probe_report report;
+    mfma_params params;
+    int told = 0;
+    report.size = sizeof report;
+    params.size = sizeof params;
+    args.progress = stop;
+    args.progress_user = &told;
+    EXPECT(mfma_probe(&args, &params, &report), MFMA_ERR_CANCELLED, "cancelled");
+    CHECK(told == 1);
+    mfma_model_free(mi300);
+}
+
 static void refusals(void)
 {
     mfma_model *mi100 = unit(MFMA_ARCH_CDNA1, MFMA_FMT_FP16);
@@ -297,6 +322,7 @@ int main(void)
     explanation();
     steps();
     differences();
+    stopping();
     refusals();
     order();
     finding();
