@@ -136,7 +136,7 @@ pub fn probe(formats: Formats, options: &Options, unit: impl BlackBox) -> Result
 }
 
 /// [`probe`], but `watch` is told several times a second, between questions, how much of the longest search is done, as a
-/// part of 1; it gives whether to go on. If not, the probe ends with [`ErrorCode::Cancelled`](crate::ErrorCode::Cancelled).
+/// part of 1; it gives whether to go on. If not, the probe ends with [`ErrorCode::Cancelled`].
 pub fn probe_watched(
     formats: Formats,
     options: &Options,
