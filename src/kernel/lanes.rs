@@ -2,7 +2,8 @@
 //!
 //! Kernels are generic functions marked `#[inline(always)]` over `L: Lanes`. [`Lanes::dispatch`] compiles them for the
 //! level's instructions: it runs a [`Job`] inside a function with the level's target features, into which everything
-//! is inlined.
+//! is inlined. Closures handed to functions of the standard library (`array::from_fn`, `map`) may not be: one that is
+//! left out calls every intrinsic as a function, which costs a factor of ten and more. Kernels use loops instead.
 
 /// Work to be compiled for a level.
 pub trait Job {

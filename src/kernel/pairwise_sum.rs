@@ -241,14 +241,19 @@ unsafe fn blocks_of<L: Doubles, const N: usize, const EXACT: bool>(
     // SAFETY: promised by the caller.
     unsafe {
         for _ in 0..blocks {
-            let columns: [[L::F; N]; VECTORS] = std::array::from_fn(|v| {
-                std::array::from_fn(|p| L::load(b.add(p * nr + v * L::COUNT)))
-            });
+            let mut columns = [[L::splat(0.0); N]; VECTORS];
+            for (v, column) in columns.iter_mut().enumerate() {
+                for (p, x) in column.iter_mut().enumerate() {
+                    *x = L::load(b.add(p * nr + v * L::COUNT));
+                }
+            }
             let (mut row_a, mut row_c) = (a, c);
             for _ in 0..rows.div_ceil(GROUP) {
                 for i in 0..GROUP {
-                    let factors: [L::F; N] =
-                        std::array::from_fn(|p| L::splat(*row_a.add(p * MR + i)));
+                    let mut factors = [L::splat(0.0); N];
+                    for (p, x) in factors.iter_mut().enumerate() {
+                        *x = L::splat(*row_a.add(p * MR + i));
+                    }
                     for (v, &column) in columns.iter().enumerate() {
                         let c = row_c.add(i * nr + v * L::COUNT);
                         let products = sum_of_products::<L, N, EXACT>(factors, column);

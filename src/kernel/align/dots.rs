@@ -96,8 +96,11 @@ impl<const ONE: bool> Cases<'_, ONE> {
         unsafe {
             let top = L::splat_i((TOP + self.base() + BIAS) << 23);
             let none = L::splat_i(ZERO_BLOCK << 23);
-            look.fields
-                .map(|sum| L::min_fields(none, L::sub_fields(top, sum)))
+            let mut down = look.fields;
+            for sum in &mut down {
+                *sum = L::min_fields(none, L::sub_fields(top, *sum));
+            }
+            down
         }
     }
 
@@ -330,7 +333,13 @@ impl<K: Blocks> Batch<'_, K> {
 #[inline(always)]
 unsafe fn before<L: Lanes, const V: usize>(c: *const f32) -> [L::F; V] {
     // SAFETY: the caller is compiled for the level, and the c's are there.
-    unsafe { std::array::from_fn(|v| L::load(c.add(v * L::COUNT))) }
+    unsafe {
+        let mut before = [L::splat(0.0); V];
+        for (v, before) in before.iter_mut().enumerate() {
+            *before = L::load(c.add(v * L::COUNT));
+        }
+        before
+    }
 }
 
 impl<L: Lanes, const N: usize, const GROUPS: usize> Blocks for Late<L, N, GROUPS> {

@@ -145,9 +145,10 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Job for TileJob<'_, L, N, GR
                         continue;
                     }
                     let c = tile.c.cast::<f32>().add(i * columns);
-                    let s: [[L::I; VECTORS]; GROUPS] = std::array::from_fn(|g| {
-                        fields::<L>(L::load_i(u[g].0.as_ptr().add(i * L::COUNT)))
-                    });
+                    let mut s = [[L::splat_i(0); VECTORS]; GROUPS];
+                    for (s, u) in s.iter_mut().zip(&u) {
+                        *s = fields::<L>(L::load_i(u.0.as_ptr().add(i * L::COUNT)));
+                    }
                     if ways.plain {
                         row::<L, N, GROUPS, false>(block, i, c, s, kept, &live);
                         continue;

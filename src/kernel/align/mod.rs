@@ -326,7 +326,13 @@ impl<L: Lanes, const V: usize> Live<L, V> {
         };
         let from = LANES[64 - count.min(64)..].as_ptr();
         // SAFETY: the caller is compiled for the level, whose four vectors have at most 64 lanes.
-        unsafe { Live(std::array::from_fn(|v| L::load_i(from.add(v * L::COUNT)))) }
+        unsafe {
+            let mut live = [L::splat_i(0); V];
+            for (v, live) in live.iter_mut().enumerate() {
+                *live = L::load_i(from.add(v * L::COUNT));
+            }
+            Live(live)
+        }
     }
 }
 
