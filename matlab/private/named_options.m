@@ -2,8 +2,11 @@ function options = named_options(who, names, list)
 % A struct of the options in a list of names and values; names in any letter case. `who` begins the messages.
 options = struct();
 if mod(numel(list), 2) ~= 0
+    if ischar(list{end}) && any(strcmpi(list{end}, names))
+        error('mfma:arg:count', '%s: option ''%s'' has no value', who, list{end});
+    end
     hint = '';
-    if ischar(list{end}) || numel(list) == 1
+    if ~strcmp(who, 'mfma_probe') && (ischar(list{end}) || numel(list) == 1)
         hint = '; C or c comes before them, [] for zeros';
     end
     error('mfma:arg:count', '%s: options come in pairs, name and value%s', who, hint);
