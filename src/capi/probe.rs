@@ -210,6 +210,20 @@ fn by_length(cases: &[Case]) -> Vec<Vec<usize>> {
 }
 
 impl mfma_probe_args {
+    /// The caller's arguments, which must have a black box, and its formats.
+    ///
+    /// # Safety
+    /// `args` is NULL or points to as many bytes as its size says.
+    unsafe fn read(args: *const mfma_probe_args) -> Result<(mfma_probe_args, Formats), Error> {
+        // SAFETY: promised by the caller.
+        let args = unsafe { read("args", args, ZERO) }?;
+        if args.black_box.is_none() {
+            return Err(check::null("args->black_box"));
+        }
+        let formats = args.formats()?;
+        Ok((args, formats))
+    }
+
     fn formats(&self) -> Result<Formats, Error> {
         Ok(Formats {
             a: check::format("args->a", self.a)?,
@@ -333,11 +347,7 @@ pub unsafe extern "C" fn mfma_probe(
 ) -> mfma_status {
     guard!({
         // SAFETY: the caller's struct, as large as it says.
-        let args = unsafe { read("args", args, ZERO) }?;
-        if args.black_box.is_none() {
-            return Err(check::null("args->black_box"));
-        }
-        let formats = args.formats()?;
+        let (args, formats) = unsafe { mfma_probe_args::read(args) }?;
         let options = args.options()?;
         raw::text_out("args->text", args.text, args.text_size)?;
         if args.units_size < 0 {
@@ -402,11 +412,7 @@ pub unsafe extern "C" fn mfma_summation_order(
 ) -> mfma_status {
     guard!({
         // SAFETY: the caller's struct, as large as it says.
-        let args = unsafe { read("args", args, ZERO) }?;
-        if args.black_box.is_none() {
-            return Err(check::null("args->black_box"));
-        }
-        let formats = args.formats()?;
+        let (args, formats) = unsafe { mfma_probe_args::read(args) }?;
         let Some(n) = usize::try_from(n)
             .ok()
             .filter(|n| Tree::PRODUCTS.contains(n))
