@@ -31,6 +31,7 @@ mod fit;
 mod identify;
 mod order;
 mod random;
+mod reason;
 mod report;
 mod session;
 mod table;
