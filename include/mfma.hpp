@@ -1,6 +1,6 @@
 // mfma for C++17: handles that release themselves, exceptions with code and message, spans instead of pointers.
 //
-// Everything is inline over mfma.h. Matrices are column-major with a leading dimension, unless order says otherwise.
+// Everything is inline over mfma.h; probes, validation and explanations are in mfma_ask.hpp, which this file includes. Matrices are column-major with a leading dimension, unless order says otherwise.
 #ifndef MFMA_HPP
 #define MFMA_HPP
 
@@ -378,153 +378,6 @@ inline mfma_decoded decode(format of, std::uint64_t bits)
     return result;
 }
 
-/// A unit to ask: it computes `count` dot products of length `k` on encodings as dot_batch does, from a, b and c to d. What it
-/// throws reaches the caller.
-using black_box = std::function<void(std::int64_t count, std::int64_t k, const void *a, const void *b, const void *c, void *d)>;
-
-namespace detail {
-struct asked {
-    const black_box *function;
-    std::exception_ptr thrown;
-
-    static std::int32_t call(std::int64_t count, std::int64_t k, const void *a, const void *b, const void *c, void *d,
-                             void *user) noexcept
-    {
-        asked *self = static_cast<asked *>(user);
-        try {
-            (*self->function)(count, k, a, b, c, d);
-            return 0;
-        } catch (...) {
-            self->thrown = std::current_exception();
-            return 1;
-        }
-    }
-    /// Throws what the unit has thrown, else unless the status is MFMA_OK.
-    void finish(mfma_status status) const
-    {
-        if (thrown)
-            std::rethrow_exception(thrown);
-        check(status);
-    }
-};
-
-template <class TA, class TB, class TC>
-void check_case(const model &unit, span<TA> a, span<TB> b, TC)
-{
-    static_assert(std::is_unsigned_v<TA> && std::is_unsigned_v<TB> && std::is_unsigned_v<TC>,
-                  "elements are unsigned integers that hold encodings");
-    if (sizeof(TA) != unit.a().bytes() || sizeof(TB) != unit.b().bytes() || sizeof(TC) != unit.d().bytes())
-        throw error(MFMA_ERR_INVALID_ARGUMENT, "the elements do not have the size of the unit's formats");
-    if (a.size() != b.size())
-        throw error(MFMA_ERR_INVALID_SIZE, "a and b have different lengths");
-}
-} // namespace detail
-
-/// How a unit is probed; see mfma_probe_args. Starts as the default.
-struct probe_args : mfma_probe_args {
-    probe_args() : mfma_probe_args{}
-    {
-        size = sizeof(mfma_probe_args);
-        check(mfma_probe_args_default(this));
-    }
-    probe_args(format in_a, format in_b, format out) : probe_args()
-    {
-        a = in_a.code(), b = in_b.code(), d = out.code();
-    }
-};
-
-/// What a unit is.
-struct probed {
-    /// Features that give every answer; the nearest where report.mismatches is not 0.
-    params features;
-    mfma_probe_report report{};
-    /// The findings as text, and one by one.
-    std::string text;
-    std::vector<mfma_finding> findings;
-    /// Places in capabilities() of the units that give every answer.
-    std::vector<std::int64_t> units;
-};
-
-/// Finds the features of a unit from its answers alone.
-inline probed probe(const black_box &unit, probe_args args = {})
-{
-    probed found;
-    detail::asked asked{&unit, nullptr};
-    found.report.size = sizeof found.report;
-    found.text.resize(std::size_t{1} << 16);
-    found.findings.resize(100);
-    found.units.resize(static_cast<std::size_t>(mfma_capability_count()));
-    args.black_box = detail::asked::call, args.black_box_user = &asked;
-    args.text = found.text.data(), args.text_size = found.text.size();
-    args.units = found.units.data(), args.units_size = static_cast<std::int64_t>(found.units.size());
-    args.findings = found.findings.data(), args.finding_size = sizeof(mfma_finding);
-    args.findings_size = static_cast<std::int64_t>(found.findings.size());
-    asked.finish(mfma_probe(&args, &found.features, &found.report));
-    found.text.resize(found.text.find('\0'));
-    found.units.resize(static_cast<std::size_t>(found.report.units));
-    found.findings.resize(static_cast<std::size_t>(found.report.findings));
-    return found;
-}
-
-/// One dot product step by step, as text. The elements are encodings.
-template <class TA, class TB, class TC>
-std::string explain(const model &unit, span<TA> a, span<TB> b, TC c)
-{
-    detail::check_case(unit, a, b, c);
-    const auto k = static_cast<std::int64_t>(a.size());
-    std::size_t size = 0;
-    check(mfma_explain(unit.get(), k, a.data(), b.data(), &c, nullptr, 0, &size));
-    std::string text(size, '\0');
-    check(mfma_explain(unit.get(), k, a.data(), b.data(), &c, text.data(), size, nullptr));
-    text.resize(size - 1);
-    return text;
-}
-
-/// The same as numbers.
-template <class TA, class TB, class TC>
-std::vector<mfma_step> explain_steps(const model &unit, span<TA> a, span<TB> b, TC c)
-{
-    detail::check_case(unit, a, b, c);
-    const auto k = static_cast<std::int64_t>(a.size());
-    std::int64_t count = 0;
-    check(mfma_explain_steps(unit.get(), k, a.data(), b.data(), &c, 0, 0, nullptr, &count));
-    std::vector<mfma_step> steps(static_cast<std::size_t>(count));
-    check(mfma_explain_steps(unit.get(), k, a.data(), b.data(), &c, count, sizeof(mfma_step), steps.data(), &count));
-    return steps;
-}
-
-/// A campaign of random cases; see mfma_validate_args. Starts as the default.
-struct campaign : mfma_validate_args {
-    /// `unit` must live as long as the campaign.
-    campaign(const mfma::model &unit, std::int64_t cases) : mfma_validate_args{}
-    {
-        size = sizeof(mfma_validate_args);
-        check(mfma_validate_args_default(this));
-        model = unit.get();
-        count = cases;
-    }
-};
-
-/// Compares the campaign's unit with its `other` one, or with the paper's algorithms.
-inline mfma_validate_report validate(const campaign &how)
-{
-    mfma_validate_report report{};
-    report.size = sizeof report;
-    check(mfma_validate(&how, &report));
-    return report;
-}
-
-/// Compares the campaign's unit with a black box.
-inline mfma_validate_report validate(campaign how, const black_box &unit)
-{
-    mfma_validate_report report{};
-    detail::asked asked{&unit, nullptr};
-    report.size = sizeof report;
-    how.black_box = detail::asked::call, how.black_box_user = &asked;
-    asked.finish(mfma_validate(&how, &report));
-    return report;
-}
-
 /// Every unit of the catalogue.
 inline std::vector<mfma_capability> capabilities()
 {
@@ -543,5 +396,7 @@ inline std::string version() { return mfma_version(); }
 inline std::string cpu_features() { return mfma_cpu_features(); }
 
 } // namespace mfma
+
+#include "mfma_ask.hpp"
 
 #endif

@@ -262,27 +262,29 @@ fn fortran_module() {
         return say_skipped("the Fortran module", "gfortran");
     }
     let folder = scratch("capi_fortran");
-    let executable = folder.join("module");
-    succeed(
-        Command::new("gfortran")
-            .args([
-                "-std=f2008",
-                "-Wall",
-                "-Wextra",
-                "-Werror",
-                "-Wno-compare-reals",
-                "-Wno-function-elimination",
-                "-O1",
-                "-J",
-            ])
-            .arg(&folder)
-            .arg(native::root().join("include/mfma.f90"))
-            .arg(native::root().join("tests/fortran/module.f90"))
-            .arg("-o")
-            .arg(&executable)
-            .arg("-L")
-            .arg(library_folder())
-            .arg("-lmfma"),
-    );
-    succeed(&mut with_library(&executable, &folder));
+    for program in ["module", "ask"] {
+        let executable = folder.join(program);
+        succeed(
+            Command::new("gfortran")
+                .args([
+                    "-std=f2008",
+                    "-Wall",
+                    "-Wextra",
+                    "-Werror",
+                    "-Wno-compare-reals",
+                    "-Wno-function-elimination",
+                    "-O1",
+                    "-J",
+                ])
+                .arg(&folder)
+                .arg(native::root().join("include/mfma.f90"))
+                .arg(native::root().join(format!("tests/fortran/{program}.f90")))
+                .arg("-o")
+                .arg(&executable)
+                .arg("-L")
+                .arg(library_folder())
+                .arg("-lmfma"),
+        );
+        succeed(with_library(&executable, &folder).arg(folder.join("dump.txt")));
+    }
 }

@@ -65,7 +65,7 @@ fn codes_number_their_rows_without_a_gap() {
 
 #[test]
 fn fortran_constants_are_the_headers() {
-    let module = std::fs::read_to_string(native::root().join("include/mfma.f90")).unwrap();
+    let module = std::fs::read_to_string(native::root().join("include/mfma_types.inc")).unwrap();
     let fortran: BTreeMap<String, i32> = module
         .lines()
         .filter_map(|line| {

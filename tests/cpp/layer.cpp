@@ -162,11 +162,91 @@ static void questions()
     });
 }
 
+/* Why two units differ, in which order one adds, and campaigns with what they find. */
+static void differences()
+{
+    const mfma::model volta("V100", "fp16"), hopper("H100", "fp16");
+    const auto found = mfma::separate<std::uint16_t>(volta, hopper);
+    CHECK(found && !found->a.empty() && found->a.size() == found->b.size());
+    if (!found)
+        return;
+    const auto k = static_cast<std::int64_t>(found->a.size());
+    const mfma::span<const std::uint16_t> a(found->a), b(found->b);
+    const std::vector<std::uint32_t> c{found->c};
+    const mfma::span<const std::uint32_t> only(c);
+    std::vector<std::uint32_t> x(1), y(1);
+    mfma::dot_batch(volta, k, a, b, only, mfma::span<std::uint32_t>(x));
+    mfma::dot_batch(hopper, k, a, b, only, mfma::span<std::uint32_t>(y));
+    CHECK(x[0] != y[0]);
+    const auto again = mfma::separate<std::uint16_t>(volta, hopper, 1);
+    CHECK(again && again->a == found->a && again->c == found->c);
+    CHECK(!mfma::separate<std::uint16_t>(hopper, hopper));
+    mfma::attribution why = mfma::attribute(volta, hopper, k, a, b, only);
+    CHECK(why.differing == 1 && !why.causes.empty() && why.causes[0].first == 0);
+    mfma::params features = hopper.features();
+    features.alignment_bits = 23;
+    const mfma::model almost(features, MFMA_FMT_FP16, MFMA_FMT_FP16, MFMA_FMT_FP32);
+    /* 1 - 2^-24, and 1 + 1 */
+    const std::uint16_t p[]{0x8c00, 0x3c00}, q[]{0x0c00, 0x3c00};
+    const std::uint32_t ones[]{0x3f800000, 0x3f800000};
+    why = mfma::attribute(hopper, almost, 1, mfma::span(p), mfma::span(q), mfma::span(ones));
+    CHECK(why.differing == 1 && why.causes.size() == 1 && std::strcmp(why.causes[0].features, "alignment_bits") == 0);
+    throws(MFMA_ERR_INVALID_SIZE, "a or b has fewer elements", [&] {
+        mfma::attribute(hopper, almost, 2, mfma::span(p), mfma::span(q), mfma::span(ones));
+    });
+    throws(MFMA_ERR_INVALID_ARGUMENT, "formats", [&] { mfma::separate<std::uint16_t>(hopper, mfma::model("H100", "bf16")); });
+    throws(MFMA_ERR_INVALID_ARGUMENT, "size of the unit's formats", [&] { mfma::separate<std::uint8_t>(volta, hopper); });
+
+    const mfma::model mi250("MI250", "fp16");
+    const mfma::black_box gpu = [&](std::int64_t count, std::int64_t length, const void *u, const void *v, const void *w,
+                                    void *d) { mfma::check(mfma_dot_batch(mi250.get(), count, length, u, v, w, d)); };
+    CHECK(mfma::summation_order(gpu, 4) == "(c + ((p1 + p2) + (p3 + p4)))");
+    throws(MFMA_ERR_INVALID_ARGUMENT, "n is 65", [&] { mfma::summation_order(gpu, 65); });
+    const std::function<bool(double)> stop = [](double) { return false; };
+    throws(MFMA_ERR_CANCELLED, "cancelled", [&] { mfma::probe(gpu, {}, stop); });
+    const std::function<bool(double)> broken = [](double) -> bool { throw std::runtime_error("mine"); };
+    try {
+        mfma::probe(gpu, {}, broken);
+        CHECK(false);
+    } catch (const std::runtime_error &error) {
+        CHECK(std::strcmp(error.what(), "mine") == 0);
+    }
+}
+
+static void campaigns()
+{
+    const mfma::model mi300x("MI300X", "fp16"), mi100("MI100", "fp16");
+    mfma::campaign how(mi300x, 20000);
+    how.other = mi100.get(), how.sampler = "directed", how.seed = 5, how.first = 100, how.keep = 4;
+    const mfma::validated report = mfma::validate(how);
+    CHECK(report.mismatches > 4 && report.indices.size() == 4 && report.expected.size() == 4 && report.got.size() == 4);
+    CHECK(mfma::sample_length(mi300x) == 16);
+    std::vector<std::uint16_t> a(16), b(16);
+    std::vector<std::uint32_t> c(1), d(1);
+    const mfma::span<std::uint32_t> out(d);
+    mfma::sample(mi300x, 16, mfma::span<std::uint16_t>(a), mfma::span<std::uint16_t>(b), mfma::span<std::uint32_t>(c), "directed",
+                 5, report.indices[3]);
+    mfma::dot_batch(mi300x, 16, mfma::span<std::uint16_t>(a), mfma::span<std::uint16_t>(b), mfma::span<std::uint32_t>(c), out);
+    CHECK(d[0] == report.expected[3]);
+    mfma::dot_batch(mi100, 16, mfma::span<std::uint16_t>(a), mfma::span<std::uint16_t>(b), mfma::span<std::uint32_t>(c), out);
+    CHECK(d[0] == report.got[3] && d[0] != report.expected[3]);
+    const mfma::validated part = mfma::validate(mfma::campaign(mi300x, std::int64_t{1} << 40), [](double) { return false; });
+    CHECK(part.next == part.cases && part.cases < std::int64_t{1} << 40);
+    throws(MFMA_ERR_IO, "/no/such/dump", [&] { mfma::compare_dump(how, "/no/such/dump"); });
+    throws(MFMA_ERR_INVALID_ARGUMENT, "unknown sampler 'nice'", [&] {
+        mfma::sample(mi300x, 16, mfma::span<std::uint16_t>(a), mfma::span<std::uint16_t>(b), mfma::span<std::uint32_t>(c), "nice");
+    });
+    const double bound = mfma::mismatch_bound(2, 1, 0.5);
+    CHECK(bound > 0.4999999 && bound < 0.5000001);
+}
+
 int main()
 {
     products();
     models();
     questions();
+    differences();
+    campaigns();
     progress();
     CHECK(mfma::version() == "1.0.0" && mfma::num_threads() >= 1);
     mfma::set_num_threads(0);

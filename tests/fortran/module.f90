@@ -1,6 +1,6 @@
 ! The Fortran module: products of both kinds, batches, names, and errors by status.
 program module_test
-  use, intrinsic :: iso_fortran_env, only: int16, int32, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int16, int32, int64, real32, real64
   use mfma
   implicit none
 
@@ -70,10 +70,44 @@ contains
     call unit%create(MFMA_ARCH_HOPPER, MFMA_FMT_E4M3, MFMA_FMT_E4M3, MFMA_FMT_FP32)
     call mfma_dot_batch(unit, a, b, c, d, status)
     call check(status == MFMA_ERR_INVALID_ARGUMENT, "elements of the wrong size")
+    call check(index(mfma_message(), "size of the unit's formats") > 0, "its message")
+    call wide_elements()
     call unit%destroy()
     call mfma_dot_batch(unit, a, b, c, d, status)
     call check(status == MFMA_ERR_NULL_POINTER, "a unit that does not exist")
   end subroutine batches
+
+  !> Encodings in 64-bit integers, for formats of any size.
+  subroutine wide_elements()
+    type(mfma_unit) :: unit
+    integer(int64) :: c(2), d(2), none(0)
+    integer(int32) :: formats(3), status
+    integer :: i
+    !> 1 and 2, and the bytes of an element that are used.
+    integer(int64), parameter :: ones(4) = [int(z"38", int64), int(z"3c00", int64), int(z"3f800000", int64), &
+                                            int(z"3ff0000000000000", int64)]
+    integer(int64), parameter :: twos(4) = [int(z"40", int64), int(z"4000", int64), int(z"40000000", int64), &
+                                            int(z"4000000000000000", int64)]
+    integer(int32), parameter :: inputs(4) = [MFMA_FMT_E4M3, MFMA_FMT_FP16, MFMA_FMT_TF32, MFMA_FMT_FP64]
+
+    do i = 1, 4
+      call unit%create(MFMA_ARCH_HOPPER, inputs(i), inputs(i), merge(MFMA_FMT_FP64, MFMA_FMT_FP32, i == 4))
+      ! -1 as c; bits above the format's own do not matter.
+      c = -1082130432_int64
+      call mfma_dot_batch(unit, reshape([ones(i), twos(i)], [1, 2]), reshape([twos(i), twos(i)], [1, 2]), c, d)
+      if (i < 4) call check(all(d == [int(z"3f800000", int64), int(z"40400000", int64)]), "64-bit integers")
+    end do
+    c = int(z"3ff0000000000000", int64)
+    call mfma_dot_batch(unit, reshape([ones(4), twos(4)], [1, 2]), reshape([twos(4), twos(4)], [1, 2]), c, d)
+    call check(all(d == [int(z"4008000000000000", int64), int(z"4014000000000000", int64)]), "binary64")
+    call mfma_dot_batch(unit, reshape([ones(4)], [1, 1]), reshape([twos(4)], [1, 1]), c, d, status)
+    call check(status == MFMA_ERR_INVALID_SIZE, "shapes of 64-bit integers")
+    call mfma_dot_batch(unit, reshape(none, [3, 0]), reshape(none, [3, 0]), none, none)
+    call mfma_dot_batch(unit, reshape(none, [0, 2]), reshape(none, [0, 2]), c, d)
+    call check(all(d == c), "no products")
+    call unit%get_formats(formats(1), formats(2), formats(3))
+    call check(all(formats == MFMA_FMT_FP64), "formats of a unit")
+  end subroutine wide_elements
 
   subroutine errors()
     real(real64) :: a(2, 3), b(3, 4), d(2, 4)
@@ -94,6 +128,11 @@ contains
     call check(status == MFMA_ERR_UNKNOWN_ARCH .and. all(d == -1), "d untouched")
     call mfma_gemm(arch, MFMA_FMT_FP16, a, b(1:2, :), d, status=status)
     call check(status == MFMA_ERR_INVALID_SIZE .and. all(d == -1), "sizes that do not go together")
+    call check(mfma_message() == "a has another number of columns than b has rows", "the module's own message")
+    call mfma_gemm(arch, MFMA_FMT_FP16, a, b, d, c=d(:, 1:2), status=status)
+    call check(status == MFMA_ERR_INVALID_SIZE .and. mfma_message() == "c must have the shape of d", "c of another shape")
+    call mfma_gemm(99, MFMA_FMT_FP16, a, b, d, status=status)
+    call check(index(mfma_message(), "arch is 99") == 1, "the library's message after one of the module's")
     call mfma_gemm(arch, MFMA_FMT_FP16, a, b, d, beta=1.0_real64, status=status)
     call check(status == MFMA_ERR_NULL_POINTER .and. all(d == -1), "beta without c")
     threads = mfma_get_num_threads()
