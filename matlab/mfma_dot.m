@@ -29,13 +29,7 @@ end
 if nargin < 3
     c = [];
 end
-unit = named_options('mfma_dot', {'arch', 'format', 'out', 'instruction', 'params', 'raw'}, varargin);
-if isfield(unit, 'params')
-    if isfield(unit, 'arch') || isfield(unit, 'instruction')
-        error('mfma:arg:value', 'mfma_dot: params stands in the place of arch and instruction; give one of them');
-    end
-    [unit.params, unit.fnuz] = custom_params(unit.params, 'mfma_dot');
-end
+unit = unit_options('mfma_dot', {'arch', 'format', 'out', 'instruction', 'params', 'raw'}, varargin);
 [d, bits] = mfma_mex('dot', 'mfma_dot', a, b, c, unit);
 end
 

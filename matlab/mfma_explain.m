@@ -8,7 +8,8 @@ function report = mfma_explain(varargin)
 %
 %       'raw'      true: a, b and c are encodings, as mfma_dot takes them; false: numbers, rounded to the formats [false]
 %       'against'  another unit for the same formats, whose result is explained too, with the features that make the
-%                  difference: an architecture or GPU, or a struct of features as CustomTC takes them
+%                  difference: an architecture or GPU, or a struct of features as CustomTC takes them; missing ones have
+%                  the defaults there
 %       'seed'     seed of the search, where a, b and c are left out [1]
 %
 %   report = MFMA_EXPLAIN(name, value, ..., 'against', other), without a, b and c, searches for a short dot product on which
@@ -57,7 +58,7 @@ if isfield(unit, 'against')
         error('mfma:arg:type', '%s: option against is of class %s; it must be a name or a struct of features', who, ...
             class(unit.against));
     end
-    other = unit_like(who, unit, unit.against);
+    other = unit_like(who, unit, unit.against, 'against');
 elseif given == 0
     error('mfma:arg:count', '%s: a, b and c are needed where there is no option against', who);
 end
@@ -93,8 +94,13 @@ end
 
 function [a, b, c] = inputs(who, unit, raw, a, b, c)
 % The user's case as encodings.
-if nargin < 6 || isempty(c)
+if nargin < 6 || (isnumeric(c) && isempty(c))
     c = 0;
+end
+for each = {'a', 'b', 'c'; a, b, c}
+    if ~(isnumeric(each{2}) || islogical(each{2}))
+        error('mfma:arg:type', '%s: %s is of class %s; allowed: double, single, integer or logical', who, each{1}, class(each{2}));
+    end
 end
 if numel(a) ~= numel(b) || numel(c) ~= 1
     error('mfma:arg:size', '%s: a has %d elements, b has %d and c has %d; a and b must have the same number, and c one', who, ...
@@ -182,6 +188,13 @@ end
 %!test
 %! text = evalc ("mfma_explain (1, 1, [], 'arch', 'MI100')");
 %! assert (strtrim (strsplit (strtrim (text), "\n"){end}), 'd = 3f800000 (1.0)');
+%!error <mfma_explain: a is complex> mfma_explain (1i, 1, 1, 'arch', 'MI100')
+%!error <mfma_explain: b is of class cell> mfma_explain (1, {1}, 1, 'arch', 'MI100')
+%!error <mfma_explain: c is of class cell> mfma_explain (1, 1, {}, 'arch', 'MI100')
+%!error <mfma_explain: against must be one row> mfma_explain (1, 1, 1, 'arch', 'MI100', 'against', '')
+%!error <mfma_explain: against: unknown> mfma_explain (1, 1, 1, 'arch', 'MI100', 'against', 'MI1')
+%!error <option 'arch' is given twice> mfma_explain (1, 1, 1, 'arch', 'MI100', 'ARCH', 'MI200')
+%!error <option raw is 2> mfma_explain (1, 1, 1, 'arch', 'MI100', 'raw', 2)
 %!error id=mfma:arg:count mfma_explain ()
 %!error id=mfma:arg:count mfma_explain (1, 'arch', 'MI100')
 %!error id=mfma:arg:count mfma_explain ('arch', 'MI100')

@@ -49,17 +49,11 @@ if nargin < 3
     C = [];
 end
 names = {'arch', 'format', 'out', 'instruction', 'params', 'alpha', 'beta', 'transA', 'transB', 'threads', 'progress'};
-unit = named_options('mfma_gemm', names, varargin);
-if isfield(unit, 'params')
-    if isfield(unit, 'arch') || isfield(unit, 'instruction')
-        error('mfma:arg:value', 'mfma_gemm: params stands in the place of arch and instruction; give one of them');
-    end
-    [unit.params, unit.fnuz] = custom_params(unit.params, 'mfma_gemm');
-end
-if isfield(unit, 'transA') && yes_or_no(unit.transA, 'transA')
+unit = unit_options('mfma_gemm', names, varargin);
+if isfield(unit, 'transA') && yes_or_no('mfma_gemm', unit.transA, 'transA')
     A = transposed(A, 'A');
 end
-if isfield(unit, 'transB') && yes_or_no(unit.transB, 'transB')
+if isfield(unit, 'transB') && yes_or_no('mfma_gemm', unit.transB, 'transB')
     B = transposed(B, 'B');
 end
 if isfield(unit, 'progress') && isa(unit.progress, 'function_handle')
@@ -76,16 +70,6 @@ elseif ndims(X) > 2 %#ok<ISMAT>
     error('mfma:arg:dims', 'mfma_gemm: %s has %d dimensions; it must be a matrix', name, ndims(X));
 end
 X = X.';
-end
-
-function yes = yes_or_no(value, name)
-if ~(islogical(value) || isnumeric(value)) || numel(value) ~= 1
-    error('mfma:arg:type', 'mfma_gemm: option %s must be true or false', name);
-end
-if ~(value == 0 || value == 1)
-    error('mfma:arg:value', 'mfma_gemm: option %s is %g; it must be true or false', name, value);
-end
-yes = logical(value);
 end
 
 %!test

@@ -114,6 +114,7 @@ if isstruct(named)
     [unit.params, unit.fnuz] = custom_params(named, who);
 else
     unit.arch = named;
+    unit.called = 'subject';
 end
 formats = mfma_mex('formats', who, unit);
 unit.raw = true;
@@ -173,6 +174,24 @@ end
 %! report = mfma_probe (odd, 'vectors', 40);
 %! assert (report.mismatches > 0);  assert (isempty (report.units));
 %!error id=mfma:arg:count mfma_probe ()
+%!error <mfma_probe: subject must be one row> mfma_probe ('')
+%!error <mfma_probe: subject: unknown> mfma_probe ('MI1')
+%!error <option 'k' is given twice> mfma_probe ('MI300X', 'k', 8, 'k', 8)
+%!error <option fixed is 2> mfma_probe ('MI300X', 'fixed', 2)
+%!error <params.sticky|params.stkbitenabled is 2> mfma_probe (struct ('stkbitenabled', 2))
+%!error <returns complex numbers> mfma_probe (@(a, b, c) c + 1i)
+%!error <it must return 1-by-> mfma_probe (@(a, b, c) c.')
+%!error <it must return 1-by-> mfma_probe (@(a, b, c) uint32 (c.'), 'raw', true)
+%!test  % [] is the default of every option
+%! [x, y] = deal (mfma_probe ('MI100', 'k', [], 'order', [], 'fixed', [], 'vectors', 30), mfma_probe ('MI100', 'vectors', 30));
+%! assert (x.asked, y.asked);  assert (isempty (x.order));
+%!test  % what is allowed for a format does not depend on a unit that is not there
+%! try
+%!   mfma_probe (@(a, b, c) c, 'format', 'fp7');
+%! catch problem
+%!   assert (isempty (strfind (problem.message, 'Hopper')), problem.message);
+%!   assert (! isempty (strfind (problem.message, 'e4m3fnuz')), problem.message);
+%! end
 %!error id=mfma:arg:type mfma_probe (5)
 %!error id=mfma:arg:value mfma_probe ('MI300X', 'k', 3)
 %!error id=mfma:arg:value mfma_probe ('MI300X', 'raw', true)

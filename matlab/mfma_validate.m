@@ -76,14 +76,13 @@ elseif isa(subject, 'function_handle')
     report = by_function(who, unit, subject);
 elseif isstruct(subject)
     without(who, unit, {'ignore_c', 'raw'}, 'subject is a struct');
-    report = by_library(who, unit, unit_like(who, unit, subject));
+    report = by_library(who, unit, unit_like(who, unit, subject, 'subject'));
 elseif ischar(subject) || (isa(subject, 'string') && isscalar(subject))
-    subject = char(subject);
     without(who, unit, {'ignore_c', 'raw'}, 'subject is a name');
-    if strcmpi(subject, 'reference')
+    if any(strcmpi(subject, 'reference'))
         report = by_library(who, unit, []);
     else
-        report = by_library(who, unit, unit_like(who, unit, subject));
+        report = by_library(who, unit, unit_like(who, unit, subject, 'subject'));
     end
 else
     error('mfma:arg:type', ['%s: subject is of class %s; it must be a function handle, a name, a struct of features, or [] ', ...
@@ -270,6 +269,13 @@ end
 %! delete (file);
 %!error id=mfma:file:io mfma_validate ([], 'arch', 'MI300X', 'dump', 'no such file.txt')
 %!error id=mfma:arg:count mfma_validate ()
+%!error <mfma_validate: subject must be one row> mfma_validate ('', 'arch', 'MI100')
+%!error <mfma_validate: subject: unknown> mfma_validate ('MI1', 'arch', 'MI100')
+%!error <returns complex numbers> mfma_validate (@(a, b, c) c + 1i, 'arch', 'MI100')
+%!error <returns 2-by-1; it must return 1-by-2> mfma_validate (@(a, b, c) c.', 'arch', 'MI100', 'count', 2)
+%!error <option 'count' is given twice> mfma_validate ('reference', 'arch', 'MI100', 'count', 2, 'Count', 3)
+%!error <option any_nan is 2> mfma_validate ('reference', 'arch', 'MI100', 'any_nan', 2)
+%!assert (mfma_validate ('reference', 'arch', 'MI100', 'count', 10, 'k', [], 'raw', [], 'sampler', []).cases, 10)
 %!error id=mfma:arg:type mfma_validate (5, 'arch', 'MI100')
 %!error id=mfma:arg:value mfma_validate (@(a, b, c) c + 1e-30, 'arch', 'MI100', 'sampler', 'exponent-mantissa')
 %!error id=mfma:arg:size mfma_validate (@(a, b, c) 1, 'arch', 'MI100')

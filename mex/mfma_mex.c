@@ -299,21 +299,6 @@ static void dot(const char *function, call in)
     free_matrix(&c);
 }
 
-/* A format by any name; the OCP kinds of 8-bit formats, unless the name says FNUZ. */
-static mfma_format format_named(const mxArray *in, const char *function)
-{
-    mfma_format format;
-    const label what = {function, "format"};
-    const char *name = get_text(in, what);
-    const mfma_status status = mfma_format_from_name(MFMA_ARCH_HOPPER, name, &format);
-    if (status != MFMA_OK)
-        fail(mfma_error_id(status),
-             "%s: format: unknown format '%s'; allowed: fp64 fp32 tf32 fp16 bf16 e4m3 e5m2 e4m3fnuz e5m2fnuz, and their "
-             "other names",
-             function, name);
-    return format;
-}
-
 /* The place of a word in a list, in any letter case. */
 static int32_t word(const mxArray *in, const char *const *words, label name)
 {
@@ -325,14 +310,15 @@ static int32_t word(const mxArray *in, const char *const *words, label name)
     return place;
 }
 
-/* [y, bits] = mfma_mex('round', function, x, format, rounding, overflow) */
+/* [y, bits] = mfma_mex('round', function, x, format, rounding, overflow [, name]): messages call x `name`. */
 static void round_numbers(const char *function, call in)
 {
     static const char *const roundings[] = {"rne", "rz", "rd", "ru", NULL};
     static const char *const overflows[] = {"default", "ieee", "saturate", "infinity", NULL};
-    matrix x = get_array(in.prhs[0], (label){function, "x"});
+    const char *called = in.nrhs > 4 ? get_text(in.prhs[4], (label){function, "name"}) : "x";
+    matrix x = get_array(in.prhs[0], (label){function, called});
     const int64_t count = (int64_t)(x.rows * x.cols);
-    const mfma_format format = format_named(in.prhs[1], function);
+    const mfma_format format = format_of_no_unit(get_text(in.prhs[1], (label){function, "format"}), (label){function, "format"});
     const int32_t rounding = word(in.prhs[2], roundings, (label){function, "rounding"});
     const int32_t overflow = word(in.prhs[3], overflows, (label){function, "overflow"});
     mxArray *bits = encodings_like(in.prhs[0], mfma_format_bytes(format));
@@ -347,7 +333,7 @@ static void round_numbers(const char *function, call in)
 /* x = mfma_mex('decode', function, bits, format) */
 static void decode(const char *function, call in)
 {
-    const mfma_format format = format_named(in.prhs[1], function);
+    const mfma_format format = format_of_no_unit(get_text(in.prhs[1], (label){function, "format"}), (label){function, "format"});
     const void *bits = get_encodings(in.prhs[0], mfma_format_bytes(format), (label){function, "bits"});
     in.plhs[0] = mxCreateNumericArray(mxGetNumberOfDimensions(in.prhs[0]), mxGetDimensions(in.prhs[0]), mxDOUBLE_CLASS, mxREAL);
     check(mfma_convert(format, MFMA_FMT_FP64, MFMA_ROUND_NEAREST_EVEN, MFMA_OVERFLOW_IEEE,
@@ -474,7 +460,7 @@ static const struct {
     {"unit", 7, 7, unit},
     {"gemm", 4, 4, gemm},
     {"dot", 4, 4, dot},
-    {"round", 4, 4, round_numbers},
+    {"round", 4, 5, round_numbers},
     {"decode", 2, 2, decode},
     {"info", 0, 0, info},
     {"name", 1, 2, name},

@@ -202,15 +202,36 @@ static label output_label(const char *function)
     return (label){function, strncmp(function, "mfma_", 5) == 0 ? "out" : "outformat"};
 }
 
+mfma_format format_of_no_unit(const char *name, label what)
+{
+    mfma_format format = 0;
+    const mfma_status status = mfma_format_from_name(MFMA_ARCH_HOPPER, name, &format);
+    if (status != MFMA_OK)
+        fail(mfma_error_id(status),
+             "%s: %s: unknown format '%s'; allowed: fp64 fp32 tf32 fp16 bf16 e4m3 e5m2 e4m3fnuz e5m2fnuz, and their "
+             "other names",
+             what.function, what.argument, name);
+    return format;
+}
+
+/* A format by its name on a unit. `custom`: on one of the user's own, whose 8-bit formats are those of `arch`. */
+static mfma_format format_of_unit(const char *name, mfma_arch arch, int custom, label what)
+{
+    mfma_format format;
+    if (!custom)
+        check_name(mfma_format_from_name(arch, name, &format), what);
+    else if (mfma_format_from_name(arch, name, &format) != MFMA_OK)
+        format = format_of_no_unit(name, what);
+    return format;
+}
+
 /* A format of A or B. The original's GEMM knows AMD's names of the 8-bit formats for any unit of the user's own. */
 static mfma_format input_format(const mxArray *in, mfma_arch arch, int custom, label what)
 {
     static const char *const amd[] = {"fp8", "bf8", NULL};
     const char *name = get_text(in, what);
     const int place = custom ? place_of_text(name, amd) : -1;
-    mfma_format format;
-    check_name(mfma_format_from_name(arch, place == 0 ? "e4m3" : place == 1 ? "e5m2" : name, &format), what);
-    return format;
+    return format_of_unit(place == 0 ? "e4m3" : place == 1 ? "e5m2" : name, arch, custom, what);
 }
 
 /* The formats of A and B: one name, or a cell array of two. */
@@ -237,7 +258,7 @@ static unit_formats named_formats(const char *function, const mxArray *unit, mfm
         input_formats(in, arch, custom, input_label(function), &f);
     f.d = usual_output(f.a);
     if (out)
-        check_name(mfma_format_from_name(arch, get_text(out, what), &f.d), what);
+        f.d = format_of_unit(get_text(out, what), arch, custom, what);
     return f;
 }
 
@@ -276,7 +297,8 @@ static mfma_model *unit_of_instruction(const char *function, const mxArray *unit
 mfma_model *described_unit(const char *function, const mxArray *unit, unit_formats *formats)
 {
     const mxArray *params = field(unit, "params"), *name = field(unit, "arch"), *fnuz = field(unit, "fnuz");
-    const label what = {function, "arch"};
+    const mxArray *called = field(unit, "called");
+    const label what = {function, called ? get_text(called, (label){function, "called"}) : "arch"};
     /* Without an architecture, one whose names of 8-bit formats are the ones that are meant. */
     mfma_arch arch = fnuz && get_flag(fnuz, (label){function, "fnuz"}) ? MFMA_ARCH_CDNA3 : MFMA_ARCH_HOPPER;
     mfma_model *model;

@@ -39,7 +39,8 @@ mfma_model *toolbox_unit(const char *function, toolbox_formats formats);
  *     out           name of the output format
  *     instruction   mnemonic of an instruction of arch, which decides the formats; format and out must agree
  *     params        struct of features, as mfma_params names them
- *     fnuz          1: 8-bit names mean the FNUZ kinds, where there is no arch */
+ *     fnuz          1: 8-bit names mean the FNUZ kinds, where there is no arch
+ *     called        what messages call arch: the user's argument */
 typedef struct {
     mfma_format a, b, d;
 } unit_formats;
@@ -48,7 +49,10 @@ mfma_model *described_unit(const char *function, const mxArray *unit, unit_forma
 /* The formats that the fields format and out name, of a unit that is not known. */
 unit_formats formats_named(const char *function, const mxArray *options);
 
-/* Their names, in a cell array. */
+/* A format by any name; the OCP kinds of 8-bit formats, unless the name says FNUZ. */
+mfma_format format_of_no_unit(const char *name, label what);
+
+/* Names of formats, in a cell array. */
 mxArray *format_names(unit_formats formats);
 
 /* Features as a struct with the fields of mfma_params. */

@@ -116,7 +116,11 @@ end
 end
 
 function value = flag(params, name, missing, who)
-value = real_scalar(params, name, double(missing), who) ~= 0;
+value = real_scalar(params, name, double(missing), who);
+if ~(value == 0 || value == 1)
+    error('mfma:params:value', '%s: params.%s is %g; it must be 0 or 1', who, name, value);
+end
+value = value == 1;
 end
 
 function value = mode(params, name, missing, who)

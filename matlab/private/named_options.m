@@ -1,6 +1,8 @@
 function options = named_options(who, names, list)
-% A struct of the options in a list of names and values; names in any letter case. `who` begins the messages.
+% A struct of the options in a list of names and values; names in any letter case, each at most once. [] stands for the
+% default, as if the option were not there. `who` begins the messages.
 options = struct();
+given = false(size(names));
 if mod(numel(list), 2) ~= 0
     if ischar(list{end}) && any(strcmpi(list{end}, names))
         error('mfma:arg:count', '%s: option ''%s'' has no value', who, list{end});
@@ -23,6 +25,14 @@ for i = 1:2:numel(list)
     if ~any(at)
         error('mfma:arg:option', '%s: unknown option ''%s''; allowed: %s', who, name, strjoin(names, ', '));
     end
-    options.(names{at}) = list{i + 1};
+    if given(at)
+        error('mfma:arg:option', '%s: option ''%s'' is given twice', who, names{at});
+    end
+    given(at) = true;
+    value = list{i + 1};
+    % Factors have no default that [] could mean: it is an empty matrix, and refused.
+    if ~(isa(value, 'double') && isempty(value)) || any(strcmp(names{at}, {'alpha', 'beta'}))
+        options.(names{at}) = value;
+    end
 end
 end
