@@ -15,6 +15,14 @@ pub(super) fn null(name: &str) -> Error {
     )
 }
 
+/// An argument whose value is not allowed.
+pub(super) fn refuse(field: &str, value: impl std::fmt::Display, allowed: &str) -> Error {
+    Error::new(
+        ErrorCode::InvalidArgument,
+        format!("{field} is {value}; allowed: {allowed}"),
+    )
+}
+
 /// The place of an out-parameter.
 pub(super) fn out<T>(name: &str, pointer: *mut T) -> Result<*mut T, Error> {
     if pointer.is_null() {

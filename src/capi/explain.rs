@@ -149,12 +149,8 @@ pub unsafe extern "C" fn mfma_explain(
         // SAFETY: the caller vouches for the elements that k names.
         let case = unsafe { case(&model, k, a, b, c) }?;
         let text = explain(&model, &case)?.to_string();
-        // SAFETY: the buffer has been accepted, and has `size` bytes.
-        let all = unsafe { raw::write_text(&text, buffer, size) };
-        if !needed.is_null() {
-            // SAFETY: the caller's variable.
-            unsafe { needed.write_unaligned(all) };
-        }
+        // SAFETY: the buffer has been accepted, and has `size` bytes; the caller's variable.
+        unsafe { raw::give_text(&text, buffer, size, needed) };
     })
 }
 

@@ -5,8 +5,9 @@ use std::ffi::{c_char, c_void};
 use super::check;
 use super::codes::{MFMA_OK, mfma_arch, mfma_format, mfma_status};
 use super::guard;
+use super::raw;
 use crate::error::{Error, ErrorCode};
-use crate::gemm::{self, DotBatch, Dots, Matrix, Storage, View};
+use crate::gemm::{self, DotBatch, Dots, Storage, View};
 use crate::{Format, Model};
 
 /// A matrix unit, ready to compute. Immutable: any number of threads may use one at a time.
@@ -126,25 +127,9 @@ pub unsafe extern "C" fn mfma_dot_batch(
     guard!({
         // SAFETY: a living model or NULL.
         let model = unsafe { get(model) }?;
-        // Case i is column i of a k x count matrix.
-        let operand = |name, pointer: *const c_void, rows, format: Format| {
-            let ld = std::cmp::max(rows, 1);
-            let names = [
-                if name == "a" || name == "b" {
-                    "k"
-                } else {
-                    name
-                },
-                "count",
-            ];
-            let matrix = Matrix::new(
-                name,
-                pointer.addr(),
-                [rows, count],
-                names,
-                ld,
-                format.bytes(),
-            )?;
+        let operand = |name, pointer: *const c_void, rows: i64, format: Format| {
+            let ld = rows.max(1);
+            let matrix = raw::place(name, pointer, format, rows, count)?;
             if matrix.rows > 0 && matrix.cols > 0 && pointer.is_null() {
                 return Err(check::null(name));
             }

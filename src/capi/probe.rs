@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::ops::RangeInclusive;
 
 use super::capability;
-use super::check;
+use super::check::{self, refuse};
 use super::codes::*;
 use super::general::{Callback, mfma_progress};
 use super::params::mfma_params;
@@ -190,13 +190,6 @@ pub unsafe extern "C" fn mfma_probe_args_default(args: *mut mfma_probe_args) -> 
         // SAFETY: just accepted.
         unsafe { sized::write(args, default) };
     })
-}
-
-fn refuse(field: &str, value: impl std::fmt::Display, allowed: &str) -> Error {
-    Error::new(
-        ErrorCode::InvalidArgument,
-        format!("{field} is {value}; allowed: {allowed}"),
-    )
 }
 
 /// Cases of a batch by length: a C black box gets one length in each call.
@@ -424,11 +417,7 @@ pub unsafe extern "C" fn mfma_summation_order(
         // SAFETY: the caller vouches for the black box.
         let unit = |cases: &[Case]| unsafe { args.ask(&formats, cases) };
         let text = summation_order(formats, n, unit)?.to_string();
-        // SAFETY: the buffer has been accepted, and has `size` bytes.
-        let all = unsafe { raw::write_text(&text, buffer, size) };
-        if !needed.is_null() {
-            // SAFETY: the caller's variable.
-            unsafe { needed.write_unaligned(all) };
-        }
+        // SAFETY: the buffer has been accepted, and has `size` bytes; the caller's variable.
+        unsafe { raw::give_text(&text, buffer, size, needed) };
     })
 }

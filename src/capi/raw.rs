@@ -5,6 +5,7 @@ use std::ffi::{c_char, c_void};
 use super::check;
 use crate::error::{Error, ErrorCode};
 use crate::format::Format;
+use crate::gemm::Matrix;
 
 /// Where the bytes of an encoding begin in a 64-bit word.
 fn low(bytes: usize) -> usize {
@@ -35,6 +36,36 @@ pub(super) unsafe fn store(
                 .copy_from_nonoverlapping(word.as_ptr().add(low(bytes)), bytes);
         }
     }
+}
+
+/// The place of `count` cases of `elements` elements each, for checks; refuses what would end beyond the address space.
+pub(super) fn place(
+    name: &str,
+    array: *const c_void,
+    format: Format,
+    elements: i64,
+    count: i64,
+) -> Result<Matrix, Error> {
+    // Case i is column i.
+    let words = [
+        if name == "a" || name == "b" {
+            "k"
+        } else {
+            name
+        },
+        "count",
+    ];
+    let (sizes, bytes) = ([elements, count], format.bytes());
+    let found = Matrix::new(name, array.addr(), sizes, words, elements.max(1), bytes);
+    found.map_err(|error| {
+        if elements < 0 || count < 0 {
+            return error;
+        }
+        Error::new(
+            ErrorCode::InvalidSize,
+            format!("{name} would end beyond the address space: count is {count}, with {elements} elements of {bytes} bytes each"),
+        )
+    })
 }
 
 /// Reads `count` encodings from a caller's array, which may be NULL if there are none.
@@ -86,6 +117,19 @@ pub(super) fn text_out(name: &str, buffer: *mut c_char, size: usize) -> Result<(
         return Err(check::null(name));
     }
     Ok(())
+}
+
+/// Hands a text to the caller, and the size that the whole of it takes to `*needed`, which may be NULL.
+///
+/// # Safety
+/// As for [`write_text`]; `needed` is NULL or may be written.
+pub(super) unsafe fn give_text(text: &str, buffer: *mut c_char, size: usize, needed: *mut usize) {
+    // SAFETY: promised by the caller.
+    let all = unsafe { write_text(text, buffer, size) };
+    if !needed.is_null() {
+        // SAFETY: promised by the caller.
+        unsafe { needed.write_unaligned(all) };
+    }
 }
 
 /// Writes as much of a text as fits, always with a final NUL where there is room for one; gives the bytes that all of it

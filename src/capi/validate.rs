@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use super::check;
+use super::check::{self, refuse};
 use super::codes::mfma_status;
 use super::general::{Callback, mfma_progress};
 use super::model::{self, mfma_model};
@@ -13,7 +13,6 @@ use super::sized::{self, Sized, read};
 use crate::Model;
 use crate::error::{Error, ErrorCode};
 use crate::format::Format;
-use crate::gemm::Matrix;
 use crate::threads::MAX_THREADS;
 use crate::validate::dump::{DumpCheck, check_dump};
 use crate::validate::{
@@ -158,13 +157,6 @@ pub unsafe extern "C" fn mfma_validate_args_default(args: *mut mfma_validate_arg
         // SAFETY: just accepted.
         unsafe { sized::write(args, DEFAULT) };
     })
-}
-
-fn refuse(field: &str, value: impl std::fmt::Display, allowed: &str) -> Error {
-    Error::new(
-        ErrorCode::InvalidArgument,
-        format!("{field} is {value}; allowed: {allowed}"),
-    )
 }
 
 fn natural(field: &str, value: i64) -> Result<u64, Error> {
@@ -450,16 +442,7 @@ pub unsafe extern "C" fn mfma_sample(
             if count > 0 && elements > 0 && pointer.is_null() {
                 return Err(check::null(name));
             }
-            // Case i is column i; this refuses what would end beyond the address space.
-            let rows = elements as i64;
-            Matrix::new(
-                name,
-                pointer.addr(),
-                [rows, count as i64],
-                [if name == "c" { "c" } else { "k" }, "count"],
-                rows.max(1),
-                format.bytes(),
-            )?;
+            raw::place(name, pointer, format, elements as i64, count as i64)?;
         }
         let sampling = Sampling {
             sampler,

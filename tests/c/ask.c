@@ -1,30 +1,7 @@
 /* A unit as a black box is probed from C, and one dot product explained; what is refused, and what a callback may do. */
-#include "check.h"
+#include "box.h"
 
-#include <stdint.h>
 #include <stdlib.h>
-
-/* A unit that computes as a model does, and that may fail. */
-struct box {
-    const mfma_model *model;
-    int64_t seen, fails;
-};
-
-static int32_t box_run(int64_t count, int64_t k, const void *a, const void *b, const void *c, void *d, void *user)
-{
-    struct box *box = user;
-    if (box->fails >= 0 && box->seen >= box->fails)
-        return 7;
-    box->seen += count;
-    return mfma_dot_batch(box->model, count, k, a, b, c, d) != MFMA_OK;
-}
-
-static mfma_model *unit(mfma_arch arch, mfma_format in)
-{
-    mfma_model *model = NULL;
-    CHECK(mfma_model_new(arch, in, in, MFMA_FMT_FP32, &model) == MFMA_OK);
-    return model;
-}
 
 static void explanation(void)
 {
@@ -171,7 +148,7 @@ static mfma_probe_args arguments(struct box *box)
 static void finding(void)
 {
     mfma_model *mi250 = unit(MFMA_ARCH_CDNA2, MFMA_FMT_FP16), *model = NULL;
-    struct box box = {mi250, 0, -1};
+    struct box box = {mi250, 0, -1, -1};
     mfma_probe_args args = arguments(&box);
     mfma_probe_report report;
     mfma_params params, truth;
@@ -231,7 +208,7 @@ static void finding(void)
 static void order(void)
 {
     mfma_model *mi250 = unit(MFMA_ARCH_CDNA2, MFMA_FMT_FP16);
-    struct box box = {mi250, 0, -1};
+    struct box box = {mi250, 0, -1, -1};
     mfma_probe_args args = arguments(&box);
     char text[200], cut[5];
     size_t needed = 0;
@@ -262,7 +239,7 @@ static int32_t stop(double done, void *user)
 static void stopping(void)
 {
     mfma_model *mi300 = unit(MFMA_ARCH_CDNA3, MFMA_FMT_FP16);
-    struct box box = {mi300, 0, -1};
+    struct box box = {mi300, 0, -1, -1};
     mfma_probe_args args = arguments(&box);
     mfma_probe_report report;
     mfma_params params;
@@ -279,7 +256,7 @@ static void stopping(void)
 static void refusals(void)
 {
     mfma_model *mi100 = unit(MFMA_ARCH_CDNA1, MFMA_FMT_FP16);
-    struct box box = {mi100, 0, 300};
+    struct box box = {mi100, 0, -1, 300};
     const mfma_probe_args good = arguments(&box);
     mfma_probe_args args = good;
     mfma_probe_report report;

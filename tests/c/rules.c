@@ -580,8 +580,8 @@ static void dots(void)
     EXPECT(mfma_dot_batch(model, 2, 4, a, b, c, NULL), MFMA_ERR_NULL_POINTER, "d is NULL");
     EXPECT(mfma_dot_batch(model, -1, 4, a, b, c, d), MFMA_ERR_INVALID_SIZE, "count is -1");
     EXPECT(mfma_dot_batch(model, 2, -4, a, b, c, d), MFMA_ERR_INVALID_SIZE, "k is -4");
-    EXPECT(mfma_dot_batch(model, BIG, 1, a, b, c, d), MFMA_ERR_INVALID_SIZE, "a");
-    EXPECT(mfma_dot_batch(model, BIG, 0, a, b, c, d), MFMA_ERR_INVALID_SIZE, "c");
+    EXPECT(mfma_dot_batch(model, BIG, 1, a, b, c, d), MFMA_ERR_INVALID_SIZE, "a would end beyond the address space: count is ");
+    EXPECT(mfma_dot_batch(model, BIG, 0, a, b, c, d), MFMA_ERR_INVALID_SIZE, "c would end beyond the address space: count is ");
     EXPECT(mfma_dot_batch(model, 1, BIG, a, b, c, d), MFMA_ERR_INVALID_SIZE, "a");
     EXPECT(mfma_dot_batch(model, BIG, BIG, a, b, c, d), MFMA_ERR_INVALID_SIZE, "a");
     EXPECT(mfma_dot_batch(model, 2, 4, a, b, c, a), MFMA_ERR_OVERLAP, "d overlaps a");

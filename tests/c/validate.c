@@ -1,34 +1,7 @@
 /* Random validation from C: samples, campaigns against models and black boxes, dumps, and what is refused. */
-#include "check.h"
+#include "box.h"
 
-#include <stdint.h>
 #include <stdlib.h>
-
-static mfma_model *unit(mfma_arch arch, mfma_format in)
-{
-    mfma_model *model = NULL;
-    CHECK(mfma_model_new(arch, in, in, MFMA_FMT_FP32, &model) == MFMA_OK);
-    return model;
-}
-
-/* A unit that computes as a model does, but for one case, and that may fail. */
-struct box {
-    const mfma_model *model;
-    int64_t seen, wrong, fails;
-};
-
-static int32_t box_run(int64_t count, int64_t k, const void *a, const void *b, const void *c, void *d, void *user)
-{
-    struct box *box = user;
-    if (box->fails >= 0 && box->seen >= box->fails)
-        return 7;
-    if (mfma_dot_batch(box->model, count, k, a, b, c, d) != MFMA_OK)
-        return 1;
-    if (box->wrong >= box->seen && box->wrong < box->seen + count)
-        ((uint32_t *)d)[box->wrong - box->seen] ^= 1;
-    box->seen += count;
-    return 0;
-}
 
 static int32_t stop_soon(double done, void *user)
 {
