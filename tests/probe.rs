@@ -327,6 +327,33 @@ fn custom_units_are_found_or_said_not_to_be_identifiable() {
     check_custom_units(number("MFMA_PROBE_FIRST", 0), count);
 }
 
+/// What [`Feature::applies`] says of a unit is true: its other features change no result.
+#[test]
+fn features_that_do_not_apply_change_nothing() {
+    let seed = common::seed();
+    for unit in 0..400 {
+        let mut rng = Random::new(seed.wrapping_add(unit));
+        let model = random_unit(&mut rng);
+        let donor = random_unit(&mut rng);
+        let formats = formats_of(&model);
+        let mut other = *model.params();
+        for feature in Feature::ALL {
+            if !feature.applies(model.params(), formats.inputs(), formats.output) {
+                let changed = feature.with(&other, feature.get(donor.params()));
+                if changed.check(formats.inputs(), formats.output).is_ok() {
+                    other = changed;
+                }
+            }
+        }
+        if let Some(case) = disagreement(&other, &model, 20, unit) {
+            panic!(
+                "seed {seed}, unit {unit}: {:?}\nand {other:?}\ndiffer on {case}",
+                model.params()
+            );
+        }
+    }
+}
+
 /// Table 3 as the paper prints it, its TeX written plainly.
 const TABLE3: &str = "\
 |B200|H100|MI300A/X|H100, B200|A100|MI100|MI300A/X|H100, B200|A100|MI300A/X

@@ -5,6 +5,7 @@ use super::term::{Term, addend, aligned_products, rescale};
 use super::trace::{Fixed, Item, Observer, Step};
 use super::{Operand, Unit, finish};
 use crate::format::{Decoded, Exact, Rounding, zero};
+use crate::model::Scheme;
 
 /// A fixed-point sum: `sum` * 2^(`exponent` - `bits`), where `exponent` is the one its terms were aligned to.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +79,7 @@ pub fn align_and_add(
     o: &mut impl Observer,
 ) -> Option<Aligned> {
     let params = unit.params;
+    let sticky = params.sticky && params.scheme == Scheme::GlobalAlignment;
     let largest = terms.iter().map(|(_, term)| term.exponent).max()?;
     let exponent = params
         .min_exponent
@@ -90,11 +92,11 @@ pub fn align_and_add(
     let mut total = Aligned {
         sum: 0,
         exponent,
-        bits: params.alignment_bits + u32::from(params.sticky),
+        bits: params.alignment_bits + u32::from(sticky),
     };
     for (item, term) in terms {
         let kept = term.aligned(exponent, params.alignment_bits, Rounding::TowardZero);
-        let kept = if params.sticky {
+        let kept = if sticky {
             let lost = i128::from(term.loses_bits(exponent, params.alignment_bits));
             2 * kept + if term.negative { -lost } else { lost }
         } else {
