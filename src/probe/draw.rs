@@ -68,6 +68,9 @@ impl Source<'_> {
             let small = self.number(top - self.gap(rng), rng);
             return self.put(draft, position, small, rng);
         }
+        if rng.one_in(3) {
+            return self.decided_tie(draft, rng);
+        }
         let result = self.result_bits(rng);
         if rng.one_in(4) {
             // c just below a power of two, products that carry it there, and then something near a tie.
@@ -133,6 +136,50 @@ impl Source<'_> {
             } else {
                 top - self.gap(rng).max(1)
             };
+        }
+        Some(())
+    }
+
+    /// A product of few halves of c's last place, so that c and it make a tie, with a carry or without, and products far
+    /// below that decide it.
+    fn decided_tie(&self, draft: &mut Draft, rng: &mut Random) -> Option<()> {
+        let result = self.result_bits(rng).min(40);
+        let far = match self.hints.gaps.is_empty() {
+            false if !rng.one_in(4) => rng.pick(&self.hints.gaps) + rng.range(-1, 2),
+            _ => self.gap(rng),
+        };
+        // Narrow formats have room for both only where the far products are the smallest that there are.
+        let (a, b) = (self.formats.a.info(), self.formats.b.info());
+        let (low, _) = self.formats.product_exponents();
+        let lowest = low - (a.fraction_bits + b.fraction_bits) as i32;
+        let top = match rng.below(2) {
+            0 => self.anchor(rng),
+            _ => lowest + far + rng.range(0, 3),
+        };
+        let short = rng.below(5);
+        let significand = match rng.below(3) {
+            0 => (1 << result) + short,
+            1 => (1 << result) + rng.below(1 << result),
+            _ => (1 << (result + 1)) - 1 - short,
+        };
+        let negative = rng.one_in(2);
+        let unit = top - result;
+        draft.addend(Number {
+            negative,
+            significand,
+            unit,
+        })?;
+        let count = rng.range(2, 4) as usize;
+        let positions = self.positions(count, rng);
+        let halves = Number {
+            negative: rng.one_in(2),
+            significand: 1 + rng.below(6),
+            unit: unit - 1 + rng.range(-1, 1),
+        };
+        self.put(draft, positions[0], halves, rng)?;
+        for &position in &positions[1..] {
+            let small = Number::power(top - far).signed(rng.one_in(2));
+            self.put(draft, position, small, rng)?;
         }
         Some(())
     }

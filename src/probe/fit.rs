@@ -103,6 +103,9 @@ const LAST_STEPS: &[Step] = &[
     ),
 ];
 
+/// So few wrong answers may be made up for by another feature.
+const NEARLY: usize = 400;
+
 /// A way of adding up, the first thing to know about a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Structure {
@@ -350,6 +353,93 @@ impl<'a> Fit<'a> {
                 return (params, left);
             }
         }
+    }
+
+    /// Parameters with the same value of `feature` that give every answer, if changing some others brings them there
+    /// one by one from a start that is nearly right.
+    pub fn make_up(&self, start: Params, feature: Feature) -> Option<Params> {
+        let mut params = start;
+        let mut left = self.evidence.mismatches(&params, &Family::ALL, NEARLY);
+        while left > 0 {
+            if left > NEARLY || self.evidence.exhausted() {
+                return None;
+            }
+            (params, left) = self.mend_first(&params, feature, left)?;
+        }
+        Some(params)
+    }
+
+    /// Parameters that give every answer, found by changing one feature of parameters that are nearly right, for the
+    /// worse, and making up for it with others: out of where each change alone makes it worse.
+    pub fn detour(&self, params: &Params) -> Option<Params> {
+        Feature::ALL.into_iter().find_map(|feature| {
+            let values = self.others(feature, params);
+            values.into_iter().find_map(|value| {
+                let start = feature.with(params, value);
+                let possible = valid(&start, &self.evidence.formats);
+                possible.then(|| self.make_up(start, feature))?
+            })
+        })
+    }
+
+    /// Other values of a feature to begin a detour with: those of a flag or a list, a number's neighbours and none, every
+    /// number of bits where there is no such step. The structure stays.
+    pub fn others(&self, feature: Feature, params: &Params) -> Vec<Value> {
+        let structural = matches!(
+            feature,
+            Feature::Scheme | Feature::LateC | Feature::Interleave | Feature::Fma
+        );
+        if structural || !self.applies(feature, params) {
+            return Vec::new();
+        }
+        let own = feature.get(params);
+        let exponent = matches!(feature, Feature::MinExponent | Feature::ZeroCExponent);
+        let mut values = match feature.none() {
+            Some(none) if none == own && exponent => Vec::new(),
+            none if none != Some(own) && feature.is_number() => {
+                none.into_iter().chain([own - 1, own + 1]).collect()
+            }
+            _ => domain(feature, &self.evidence.formats, self.k),
+        };
+        values.retain(|&value| value != own);
+        values
+    }
+
+    /// Changes one feature other than `kept` so that the first wrong answer becomes right, and fewer are wrong than were.
+    fn mend_first(&self, params: &Params, kept: Feature, left: usize) -> Option<(Params, usize)> {
+        let wrong = |params: &Params, seen: &Observation| {
+            let d = self.evidence.result(params, seen);
+            !same_result(self.evidence.formats.output, d, seen.d)
+        };
+        let first = self
+            .evidence
+            .of(&Family::ALL)
+            .find(|seen| wrong(params, seen))?;
+        let mut best: Option<(Params, usize)> = None;
+        for other in Feature::ALL {
+            let fixed = other == kept || matches!(other, Feature::Scheme | Feature::Fma);
+            if fixed || !self.applies(other, params) {
+                continue;
+            }
+            for value in domain(other, &self.evidence.formats, self.k) {
+                let candidate = other.with(params, value);
+                if candidate == *params
+                    || !valid(&candidate, &self.evidence.formats)
+                    || wrong(&candidate, first)
+                {
+                    continue;
+                }
+                let limit = best.map_or(left, |(_, least)| least) - 1;
+                let count = self.evidence.mismatches(&candidate, &Family::ALL, limit);
+                if count <= limit {
+                    best = Some((candidate, count));
+                }
+                if count == 0 {
+                    return best;
+                }
+            }
+        }
+        best
     }
 
     /// The families whose vectors show a feature best.

@@ -1,5 +1,7 @@
 //! Which features are certain: other values are told apart by a question, or no vector of these formats can.
 
+use std::ops::ControlFlow::{self, Break, Continue};
+
 use super::BlackBox;
 use super::evidence::{domain, result, same_result, valid};
 use super::family::{Family, Hints};
@@ -10,6 +12,9 @@ use super::session::Session;
 use super::vector::Case;
 use crate::error::Error;
 use crate::model::{Params, Scheme};
+
+/// So many times the usual number of vectors are tried before a feature is said to be undecided.
+const LONG: usize = 12;
 
 /// A feature that the answers do not decide.
 #[derive(Clone, Debug)]
@@ -69,40 +74,82 @@ pub fn identify<B: BlackBox>(
         return Ok(found);
     }
     let mut settled = false;
-    for _ in 0..8 {
-        match examine(session, &found.params)? {
+    let mut challenged = false;
+    for _ in 0..24 {
+        let other = match examine(session, &found.params)? {
             Outcome::Certain(unidentified, alternatives) => {
                 found.unidentified = unidentified;
                 found.alternatives = alternatives;
-                let usual = settle(session, &found.params, &found.unidentified);
-                if settled || usual == found.params {
-                    add_joint(session, &mut found);
-                    return Ok(found);
+                if !settled {
+                    // The usual ones of the values that remain: another feature may be free then.
+                    settled = true;
+                    let usual = settle(session, &found.params, &found.unidentified);
+                    if usual != found.params
+                        && matches!(tell_apart(session, &found.params, &usual)?, Apart::Same)
+                    {
+                        found.params = usual;
+                        continue;
+                    }
                 }
-                // The same once more with the usual one of the values that remain: another feature may be free then.
-                settled = true;
-                if matches!(tell_apart(session, &found.params, &usual)?, Apart::Same) {
-                    found.params = usual;
+                if !challenged {
+                    challenged = true;
+                    session.ask_around(&found.params, 2 * session.options.vectors)?;
+                    if !session.evidence.agrees(&found.params) {
+                        found.params
+                    } else {
+                        continue;
+                    }
                 } else {
-                    add_joint(session, &mut found);
-                    return Ok(found);
+                    match confirm(session, &found)? {
+                        Apart::Same => match explain_otherwise(session, &mut found)? {
+                            Apart::Wrong(other) => other,
+                            _ => {
+                                add_joint(session, &mut found);
+                                return Ok(found);
+                            }
+                        },
+                        Apart::Refuted => continue,
+                        Apart::Wrong(other) => other,
+                    }
                 }
             }
             // A question showed that another value was right.
-            Outcome::Other(params) => {
-                session.ask_around(&params, session.options.vectors / 4 + 5)?;
-                let polished = session.fit().polish(params, true);
-                (found.params, found.mismatches) = match polished.1 {
-                    0 => polished,
-                    _ => session.search_on(polished),
-                };
-                if found.mismatches > 0 {
-                    return Ok(found);
-                }
-            }
+            Outcome::Other(params) => params,
+        };
+        settled = false;
+        challenged = false;
+        session.ask_around(&other, session.options.vectors / 4 + 5)?;
+        let polished = session.fit().polish(other, true);
+        (found.params, found.mismatches) = match polished.1 {
+            0 => polished,
+            _ => session.search_on(polished),
+        };
+        if found.mismatches > 0 {
+            return Ok(found);
         }
     }
     Ok(found)
+}
+
+/// Looks once more, and long, for a vector that decides what seems undecided.
+fn confirm<B: BlackBox>(session: &mut Session<B>, found: &Identified) -> Result<Apart, Error> {
+    let mut others = found.alternatives.clone();
+    for entry in &found.unidentified {
+        let ends = entry.consistent.iter().flat_map(|&(low, high)| [low, high]);
+        others.extend(ends.map(|end| entry.feature.with(&found.params, end)));
+    }
+    let mut outcome = Apart::Same;
+    for other in others {
+        if other == found.params || !session.evidence.agrees(&other) {
+            continue;
+        }
+        match tell_apart_by(session, &found.params, &other, LONG)? {
+            Apart::Same => {}
+            Apart::Refuted => outcome = Apart::Refuted,
+            Apart::Wrong(other) => return Ok(Apart::Wrong(other)),
+        }
+    }
+    Ok(outcome)
 }
 
 /// The parameters with the usual one of the values that remain: no limit and no step where there may be none, the exponent
@@ -159,7 +206,7 @@ fn moved_together<B: BlackBox>(
                 }
                 match try_other(session, params, &other)? {
                     Apart::Refuted => continue,
-                    Apart::Wrong => return Ok(Some(wrong(session, params))),
+                    Apart::Wrong(other) => return Ok(Some(other)),
                     Apart::Same => {}
                 }
                 for (feature, value, d) in values {
@@ -179,6 +226,61 @@ fn moved_together<B: BlackBox>(
         }
     }
     Ok(None)
+}
+
+/// Values that are certain only as long as some other features keep theirs: one is changed, and the others are fitted to
+/// make up for it.
+fn explain_otherwise<B: BlackBox>(
+    session: &mut Session<B>,
+    found: &mut Identified,
+) -> Result<Apart, Error> {
+    let params = found.params;
+    let (inputs, output) = (session.formats.inputs(), session.formats.output);
+    for feature in Feature::ALL {
+        let known = found
+            .unidentified
+            .iter()
+            .any(|entry| entry.feature == feature);
+        if known || feature.none() == Some(feature.get(&params)) {
+            continue;
+        }
+        for value in session.fit().others(feature, &params) {
+            let start = feature.with(&params, value);
+            if !valid(&start, &session.formats) {
+                continue;
+            }
+            let Some(other) = session.fit().make_up(start, feature) else {
+                continue;
+            };
+            match tell_apart_by(session, &params, &other, LONG)? {
+                Apart::Refuted => continue,
+                Apart::Wrong(other) => return Ok(Apart::Wrong(other)),
+                Apart::Same => {}
+            }
+            let changed = differing(&params, &other, inputs, output);
+            for &one in &changed {
+                if found.unidentified.iter().any(|entry| entry.feature == one) {
+                    continue;
+                }
+                let with = changed.iter().filter(|&&with| with != one);
+                let with: Vec<String> = with
+                    .map(|with| format!("{with} = {}", with.text(with.get(&other))))
+                    .collect();
+                let mut both = [one.get(&params), one.get(&other)];
+                both.sort_unstable();
+                found.unidentified.push(Unidentified {
+                    feature: one,
+                    consistent: both.map(|value| (value, value)).to_vec(),
+                    reason: format!(
+                        "with {} the other value gives the same results",
+                        with.join(", ")
+                    ),
+                });
+            }
+            break;
+        }
+    }
+    Ok(Apart::Same)
 }
 
 /// Features that are certain only as long as an undecided one keeps its value: what remains of both together.
@@ -246,8 +348,8 @@ enum Apart {
     Refuted,
     /// No vector was found on which the two differ.
     Same,
-    /// An answer speaks against what was believed.
-    Wrong,
+    /// An answer speaks against what was believed; parameters to go on with.
+    Wrong(Params),
 }
 
 fn examine<B: BlackBox>(session: &mut Session<B>, params: &Params) -> Result<Outcome, Error> {
@@ -264,8 +366,9 @@ fn examine<B: BlackBox>(session: &mut Session<B>, params: &Params) -> Result<Out
         } else {
             listed(session, params, feature, &values)?
         };
-        let Some(consistent) = consistent else {
-            return Ok(Outcome::Other(wrong(session, params)));
+        let consistent = match consistent {
+            Continue(consistent) => consistent,
+            Break(other) => return Ok(Outcome::Other(other)),
         };
         let several = consistent.len() > 1 || consistent.iter().any(|(low, high)| low != high);
         if several {
@@ -305,7 +408,7 @@ fn examine<B: BlackBox>(session: &mut Session<B>, params: &Params) -> Result<Out
         }
         match apart {
             Apart::Refuted => {}
-            Apart::Wrong => return Ok(Outcome::Other(wrong(session, params))),
+            Apart::Wrong(other) => return Ok(Outcome::Other(other)),
             // Of two descriptions that nothing tells apart, the simpler one.
             Apart::Same if simplicity(structure) < simplicity(own) => {
                 return Ok(Outcome::Other(other));
@@ -339,8 +442,8 @@ fn simplicity(structure: Structure) -> usize {
     place.unwrap_or(Structure::ALL.len())
 }
 
-/// Structures other than that of `params` that may give all answers: those that came near, and the simple ones, which
-/// are fitted quickly; each with parameters to begin with.
+/// Structures other than that of `params` that may give all answers, with parameters to begin with: those that they had
+/// where they came near, and the rest of `params`.
 fn other_structures<B: BlackBox>(
     session: &Session<B>,
     params: &Params,
@@ -349,42 +452,26 @@ fn other_structures<B: BlackBox>(
     let mut found: Vec<(Structure, Params)> = Vec::new();
     for structure in Structure::ALL {
         let near = session.near.iter().find(|entry| entry.0 == structure);
-        let aligned = matches!(
-            structure.scheme,
-            Scheme::GlobalAlignment | Scheme::OddEvenGrouping
-        );
-        let start = match near {
-            Some(&(_, start)) => start,
-            None if !aligned => {
-                let plain = structure.start(params.fma, session.formats.output);
-                Params {
-                    scheme: plain.scheme,
-                    late_c: plain.late_c,
-                    interleave: plain.interleave,
-                    ..*params
-                }
-            }
-            None => continue,
+        let changed = Params {
+            scheme: structure.scheme,
+            late_c: structure.late_c && structure.scheme == Scheme::GlobalAlignment,
+            interleave: structure.interleave,
+            ..*params
         };
-        if structure != own && valid(&start, &session.formats) {
-            found.push((structure, start));
-        }
+        let starts = near.map(|entry| entry.1).into_iter().chain([changed]);
+        let starts = starts.filter(|start| structure != own && valid(start, &session.formats));
+        found.extend(starts.map(|start| (structure, start)));
     }
     found
 }
 
-/// The nearest parameters after an answer has refuted the ones believed in.
-fn wrong<B: BlackBox>(session: &Session<B>, params: &Params) -> Params {
-    session.fit().polish(*params, true).0
-}
-
-/// Values of a flag or a list that agree with every answer.
+/// Values of a flag or a list that agree with every answer, or other parameters to go on with.
 fn listed<B: BlackBox>(
     session: &mut Session<B>,
     params: &Params,
     feature: Feature,
     values: &[Value],
-) -> Result<Option<Vec<(Value, Value)>>, Error> {
+) -> Result<ControlFlow<Params, Vec<(Value, Value)>>, Error> {
     let mut consistent = Vec::new();
     for &value in values {
         let other = feature.with(params, value);
@@ -394,20 +481,20 @@ fn listed<B: BlackBox>(
             match try_other(session, params, &other)? {
                 Apart::Refuted => {}
                 Apart::Same => consistent.push((value, value)),
-                Apart::Wrong => return Ok(None),
+                Apart::Wrong(other) => return Ok(Break(other)),
             }
         }
     }
-    Ok(Some(consistent))
+    Ok(Continue(consistent))
 }
 
-/// The range of a number's values around the one found that agree with every answer.
+/// The range of a number's values around the one found that agree with every answer, or other parameters.
 fn interval<B: BlackBox>(
     session: &mut Session<B>,
     params: &Params,
     feature: Feature,
     values: &[Value],
-) -> Result<Option<Vec<(Value, Value)>>, Error> {
+) -> Result<ControlFlow<Params, Vec<(Value, Value)>>, Error> {
     let mut values = values.to_vec();
     values.sort_unstable();
     values.retain(|&value| valid(&feature.with(params, value), &session.formats));
@@ -436,13 +523,13 @@ fn interval<B: BlackBox>(
             match try_other(session, params, &feature.with(params, value))? {
                 Apart::Refuted => bad = next,
                 Apart::Same => good = next,
-                Apart::Wrong => return Ok(None),
+                Apart::Wrong(other) => return Ok(Break(other)),
             }
             step *= 2;
         }
         ends[end] = if end == 0 { at - good } else { at + good };
     }
-    Ok(Some(vec![(values[ends[0]], values[ends[1]])]))
+    Ok(Continue(vec![(values[ends[0]], values[ends[1]])]))
 }
 
 /// Is there an answer against `other`, or a question that would give one?
@@ -463,23 +550,36 @@ fn tell_apart<B: BlackBox>(
     params: &Params,
     other: &Params,
 ) -> Result<Apart, Error> {
-    let Some((family, case)) = separating(session, params, other) else {
+    tell_apart_by(session, params, other, 1)
+}
+
+/// The same with `times` as many vectors.
+fn tell_apart_by<B: BlackBox>(
+    session: &mut Session<B>,
+    params: &Params,
+    other: &Params,
+    times: usize,
+) -> Result<Apart, Error> {
+    let Some((family, case)) = separating(session, params, other, times) else {
         return Ok(Apart::Same);
     };
     let believed = result(&session.formats, params, &case);
     session.learn(family, vec![case.clone()])?;
     let answer = session.evidence.of(&[family]).last().expect("just asked").d;
-    if same_result(session.formats.output, answer, believed) {
-        Ok(Apart::Refuted)
+    Ok(if same_result(session.formats.output, answer, believed) {
+        Apart::Refuted
+    } else if session.evidence.agrees(other) {
+        Apart::Wrong(*other)
     } else {
-        Ok(Apart::Wrong)
-    }
+        Apart::Wrong(session.fit().polish(*params, true).0)
+    })
 }
 
 fn separating<B: BlackBox>(
     session: &mut Session<B>,
     params: &Params,
     other: &Params,
+    times: usize,
 ) -> Option<(Family, Case)> {
     let mut hints: Hints = Fit::<'_>::hints(params);
     let more = Fit::<'_>::hints(other);
@@ -487,8 +587,21 @@ fn separating<B: BlackBox>(
     hints.exponents.extend(more.exponents);
     hints.fma = hints.fma.max(more.fma).min(session.options.k);
     let formats = session.formats;
-    // Many vectors of the kind that shows what differs, some of the others.
     let features = differing(params, other, formats.inputs(), formats.output);
+    // Where they differ is the place to look at, more often than elsewhere.
+    let bits = |feature: &&Feature| {
+        feature.is_number()
+            && feature.none().is_none_or(|none| none > 0)
+            && **feature != Feature::Fma
+    };
+    for feature in features.iter().filter(bits) {
+        let values = [params, other].map(|params| feature.get(params));
+        let known = values
+            .into_iter()
+            .filter(|&value| feature.none() != Some(value));
+        hints.gaps.extend(known.flat_map(|value| [value; 4]));
+    }
+    // Many vectors of the kind that shows what differs, some of the others.
     let of_features = features
         .iter()
         .flat_map(|&feature| Fit::<'_>::families_of(feature));
@@ -503,7 +616,7 @@ fn separating<B: BlackBox>(
         }
     }
     for (family, count) in order {
-        for case in session.draw(family, count, &hints) {
+        for case in session.draw(family, count * times, &hints) {
             let (x, y) = (
                 result(&formats, params, &case),
                 result(&formats, other, &case),

@@ -331,6 +331,11 @@ impl<'p, B: BlackBox> Session<'p, B> {
                 if left > 0 {
                     (params, left) = fit.polish(params, true);
                 }
+                if left > 0
+                    && let Some(found) = fit.detour(&params)
+                {
+                    return (found, 0);
+                }
                 if left > 0 && left <= FEW {
                     (params, left) = fit.polish_pairs(params);
                 }
