@@ -38,7 +38,7 @@ test-rust: library
 	@packaging/ensure.sh test
 	MFMA_TEST_CASES=$${MFMA_TEST_CASES:-1400000} $(CARGO) test --release --features cli
 
-test-slow: library              ## 10^8 dot products a row of every kernel against the reference: many hours
+test-slow: library              ## 10^8 dot products a row of every kernel against the reference: some two hours
 	MFMA_TEST_CASES=$${MFMA_TEST_CASES:-1e8} $(CARGO) test --release --test kernels -- --nocapture
 
 test-octave: mex
