@@ -7,7 +7,7 @@
 ! Encodings that stand in 64-bit integers have the format's bits as their low ones; what is above them does not matter on
 ! the way in, and is 0 on the way out.
 !
-! Compile this file with the program; it includes mfma_types.inc and mfma_ask.inc, which lie beside it. In programs with OpenMP
+! Compile this file with the program; it includes the mfma_*.inc, which lie beside it. In programs with OpenMP
 ! compile it with OpenMP, too: then each thread has its own message.
 module mfma
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_float, c_funloc, c_funptr, c_int16_t, &
@@ -76,6 +76,7 @@ module mfma
 contains
 
   include "mfma_ask.inc"
+  include "mfma_explain.inc"
 
   !> A C string as a Fortran one; NULL is "".
   function fortran_text(pointer) result(text)

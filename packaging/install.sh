@@ -39,7 +39,8 @@ documents=$(cd "$root" && ls README.md LICENSE-MIT LICENSE-APACHE docs/*.md 2>/d
 if [ "$action" = uninstall ]; then
     rm -f "$lib/$full" "$lib/$short" "$lib/$plain" "$lib/libmfma.a"
     rm -f "$base/include/mfma.h" "$base/include/mfma.hpp" "$base/include/mfma.f90" \
-        "$base/include/mfma_ask.hpp" "$base/include/mfma_types.inc" "$base/include/mfma_ask.inc"
+        "$base/include/mfma_ask.hpp" "$base/include/mfma_types.inc" "$base/include/mfma_ask.inc" \
+        "$base/include/mfma_explain.inc"
     rm -f "$lib/pkgconfig/mfma.pc" "$lib/cmake/mfma/mfmaConfig.cmake" "$lib/cmake/mfma/mfmaConfigVersion.cmake"
     rm -rf "$base/share/doc/mfma"
     # Folders that are empty now; others are somebody else's.
@@ -66,7 +67,7 @@ put 755 "$build/$plain" "$lib" "$full"
 ln -sf "$full" "$lib/$short"
 ln -sf "$short" "$lib/$plain"
 put 644 "$build/libmfma.a" "$lib"
-for header in mfma.h mfma.hpp mfma_ask.hpp mfma.f90 mfma_types.inc mfma_ask.inc; do
+for header in mfma.h mfma.hpp mfma_ask.hpp mfma.f90 mfma_types.inc mfma_ask.inc mfma_explain.inc; do
     put 644 "$root/include/$header" "$base/include"
 done
 for document in $documents; do

@@ -63,6 +63,7 @@ fn install_and_uninstall() {
         "include/mfma.hpp",
         "include/mfma_ask.hpp",
         "include/mfma_ask.inc",
+        "include/mfma_explain.inc",
         "include/mfma_types.inc",
         "lib/cmake/mfma/mfmaConfig.cmake",
         "lib/cmake/mfma/mfmaConfigVersion.cmake",

@@ -3,18 +3,15 @@
 use std::ops::ControlFlow::{self, Break, Continue};
 
 use super::BlackBox;
-use super::evidence::{domain, result, same_result, valid};
-use super::family::{Family, Hints};
-use super::feature::{Feature, Value, differing};
+use super::apart::{Apart, LONG, tell_apart, tell_apart_by, try_other};
+use super::evidence::{domain, valid};
+use super::feature::{Feature, Value};
 use super::fit::{Fit, Structure};
 use super::reason::reason;
 use super::session::Session;
-use super::vector::Case;
+use super::together::{add_joint, explain_otherwise, moved_together};
 use crate::error::Error;
 use crate::model::{Params, Scheme};
-
-/// So many times the usual number of vectors are tried before a feature is said to be undecided.
-const LONG: usize = 12;
 
 /// A feature that the answers do not decide.
 #[derive(Clone, Debug)]
@@ -176,180 +173,9 @@ fn settle<B: BlackBox>(
     usual
 }
 
-/// Pairs of numbers of which only the sum or difference shows. Gives other parameters when an answer refutes these.
-fn moved_together<B: BlackBox>(
-    session: &mut Session<B>,
-    params: &Params,
-    unidentified: &mut Vec<Unidentified>,
-) -> Result<Option<Params>, Error> {
-    let formats = session.formats;
-    let numbers: Vec<Feature> = Feature::ALL
-        .into_iter()
-        .filter(|feature| {
-            feature.is_number()
-                && feature.applies(params, formats.inputs(), formats.output)
-                && feature.none() != Some(feature.get(params))
-        })
-        .collect();
-    for (i, &x) in numbers.iter().enumerate() {
-        for &y in &numbers[i + 1..] {
-            for (dx, dy) in [(1, 1), (-1, -1), (1, -1), (-1, 1)] {
-                let known = |feature| unidentified.iter().any(|e| e.feature == feature);
-                if known(x) && known(y) {
-                    break;
-                }
-                let values = [(x, x.get(params), dx), (y, y.get(params), dy)];
-                let moved = x.with(params, values[0].1 + dx);
-                let other = y.with(&moved, values[1].1 + dy);
-                if !valid(&other, &formats) {
-                    continue;
-                }
-                match try_other(session, params, &other)? {
-                    Apart::Refuted => continue,
-                    Apart::Wrong(other) => return Ok(Some(other)),
-                    Apart::Same => {}
-                }
-                for (feature, value, d) in values {
-                    if unidentified.iter().any(|e| e.feature == feature) {
-                        continue;
-                    }
-                    let with = if feature == x { y } else { x };
-                    unidentified.push(Unidentified {
-                        feature,
-                        consistent: vec![(value.min(value + d), value.max(value + d))],
-                        reason: format!(
-                            "only together with {with}: when both change by one, the same results come out"
-                        ),
-                    });
-                }
-            }
-        }
-    }
-    Ok(None)
-}
-
-/// Values that are certain only as long as some other features keep theirs: one is changed, and the others are fitted to
-/// make up for it.
-fn explain_otherwise<B: BlackBox>(
-    session: &mut Session<B>,
-    found: &mut Identified,
-) -> Result<Apart, Error> {
-    let params = found.params;
-    let (inputs, output) = (session.formats.inputs(), session.formats.output);
-    for feature in Feature::ALL {
-        let known = found
-            .unidentified
-            .iter()
-            .any(|entry| entry.feature == feature);
-        if known || feature.none() == Some(feature.get(&params)) {
-            continue;
-        }
-        for value in session.fit().others(feature, &params) {
-            let start = feature.with(&params, value);
-            if !valid(&start, &session.formats) {
-                continue;
-            }
-            let Some(other) = session.fit().make_up(start, feature) else {
-                continue;
-            };
-            match tell_apart_by(session, &params, &other, LONG)? {
-                Apart::Refuted => continue,
-                Apart::Wrong(other) => return Ok(Apart::Wrong(other)),
-                Apart::Same => {}
-            }
-            let changed = differing(&params, &other, inputs, output);
-            for &one in &changed {
-                if found.unidentified.iter().any(|entry| entry.feature == one) {
-                    continue;
-                }
-                let with = changed.iter().filter(|&&with| with != one);
-                let with: Vec<String> = with
-                    .map(|with| format!("{with} = {}", with.text(with.get(&other))))
-                    .collect();
-                let mut both = [one.get(&params), one.get(&other)];
-                both.sort_unstable();
-                found.unidentified.push(Unidentified {
-                    feature: one,
-                    consistent: both.map(|value| (value, value)).to_vec(),
-                    reason: format!(
-                        "with {} the other value gives the same results",
-                        with.join(", ")
-                    ),
-                });
-            }
-            break;
-        }
-    }
-    Ok(Apart::Same)
-}
-
-/// Features that are certain only as long as an undecided one keeps its value: what remains of both together.
-fn add_joint<B: BlackBox>(session: &Session<B>, found: &mut Identified) {
-    let formats = session.formats;
-    let mut joint: Vec<Unidentified> = Vec::new();
-    for entry in &found.unidentified {
-        if entry.feature == Feature::Scheme {
-            continue;
-        }
-        let own = entry.feature.get(&found.params);
-        let ends = entry.consistent.iter().flat_map(|&(low, high)| [low, high]);
-        for end in ends.filter(|&end| end != own) {
-            let base = entry.feature.with(&found.params, end);
-            for feature in Feature::ALL {
-                let known = found
-                    .unidentified
-                    .iter()
-                    .chain(&joint)
-                    .any(|e| e.feature == feature);
-                if known || !feature.applies(&base, formats.inputs(), formats.output) {
-                    continue;
-                }
-                let value = feature.get(&base);
-                let near = [value.saturating_sub(1), value.saturating_add(1)];
-                let others = match feature {
-                    _ if feature.is_number() => near.into_iter().chain(feature.none()).collect(),
-                    Feature::Scheme => Vec::new(),
-                    _ => domain(feature, &formats, session.options.k),
-                };
-                let mut consistent: Vec<Value> = others
-                    .into_iter()
-                    .filter(|&other| {
-                        other != value && session.evidence.agrees(&feature.with(&base, other))
-                    })
-                    .collect();
-                if consistent.is_empty() {
-                    continue;
-                }
-                consistent.push(value);
-                consistent.sort_unstable();
-                joint.push(Unidentified {
-                    feature,
-                    consistent: consistent.into_iter().map(|value| (value, value)).collect(),
-                    reason: format!(
-                        "with {} = {} other values give the same results",
-                        entry.feature,
-                        entry.feature.text(end)
-                    ),
-                });
-            }
-        }
-    }
-    found.unidentified.extend(joint);
-}
-
 enum Outcome {
     Certain(Vec<Unidentified>, Vec<Params>),
     Other(Params),
-}
-
-/// What asking about an alternative came to.
-enum Apart {
-    /// An answer speaks against the alternative.
-    Refuted,
-    /// No vector was found on which the two differ.
-    Same,
-    /// An answer speaks against what was believed; parameters to go on with.
-    Wrong(Params),
 }
 
 fn examine<B: BlackBox>(session: &mut Session<B>, params: &Params) -> Result<Outcome, Error> {
@@ -530,103 +356,6 @@ fn interval<B: BlackBox>(
         ends[end] = if end == 0 { at - good } else { at + good };
     }
     Ok(Continue(vec![(values[ends[0]], values[ends[1]])]))
-}
-
-/// Is there an answer against `other`, or a question that would give one?
-fn try_other<B: BlackBox>(
-    session: &mut Session<B>,
-    params: &Params,
-    other: &Params,
-) -> Result<Apart, Error> {
-    if session.evidence.mismatches(other, &Family::ALL, 0) > 0 {
-        return Ok(Apart::Refuted);
-    }
-    tell_apart(session, params, other)
-}
-
-/// Looks for vectors on which the two differ, and asks them.
-fn tell_apart<B: BlackBox>(
-    session: &mut Session<B>,
-    params: &Params,
-    other: &Params,
-) -> Result<Apart, Error> {
-    tell_apart_by(session, params, other, 1)
-}
-
-/// The same with `times` as many vectors.
-fn tell_apart_by<B: BlackBox>(
-    session: &mut Session<B>,
-    params: &Params,
-    other: &Params,
-    times: usize,
-) -> Result<Apart, Error> {
-    let Some((family, case)) = separating(session, params, other, times) else {
-        return Ok(Apart::Same);
-    };
-    let believed = result(&session.formats, params, &case);
-    session.learn(family, vec![case.clone()])?;
-    let answer = session.evidence.of(&[family]).last().expect("just asked").d;
-    Ok(if same_result(session.formats.output, answer, believed) {
-        Apart::Refuted
-    } else if session.evidence.agrees(other) {
-        Apart::Wrong(*other)
-    } else {
-        Apart::Wrong(session.fit().polish(*params, true).0)
-    })
-}
-
-fn separating<B: BlackBox>(
-    session: &mut Session<B>,
-    params: &Params,
-    other: &Params,
-    times: usize,
-) -> Option<(Family, Case)> {
-    let mut hints: Hints = Fit::<'_>::hints(params);
-    let more = Fit::<'_>::hints(other);
-    hints.gaps.extend(more.gaps);
-    hints.exponents.extend(more.exponents);
-    hints.fma = hints.fma.max(more.fma).min(session.options.k);
-    let formats = session.formats;
-    let features = differing(params, other, formats.inputs(), formats.output);
-    // Where they differ is the place to look at, more often than elsewhere.
-    let bits = |feature: &&Feature| {
-        feature.is_number()
-            && feature.none().is_none_or(|none| none > 0)
-            && **feature != Feature::Fma
-    };
-    for feature in features.iter().filter(bits) {
-        let values = [params, other].map(|params| feature.get(params));
-        let known = values
-            .into_iter()
-            .filter(|&value| feature.none() != Some(value));
-        hints.gaps.extend(known.flat_map(|value| [value; 4]));
-    }
-    // Many vectors of the kind that shows what differs, some of the others.
-    let of_features = features
-        .iter()
-        .flat_map(|&feature| Fit::<'_>::families_of(feature));
-    let likely: Vec<Family> = of_features.collect();
-    let rest = Family::ALL
-        .into_iter()
-        .filter(|family| !likely.contains(family));
-    let mut order: Vec<(Family, usize)> = rest.map(|family| (family, 40)).collect();
-    for &family in likely.iter().rev() {
-        if !order.contains(&(family, 600)) {
-            order.insert(0, (family, 600));
-        }
-    }
-    for (family, count) in order {
-        for case in session.draw(family, count * times, &hints) {
-            let (x, y) = (
-                result(&formats, params, &case),
-                result(&formats, other, &case),
-            );
-            if !same_result(formats.output, x, y) {
-                return Some((family, case));
-            }
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@
 //! # Ok::<(), mfma::Error>(())
 //! ```
 
+mod apart;
 mod draw;
 mod evidence;
 mod facts;
@@ -35,6 +36,7 @@ mod reason;
 mod report;
 mod session;
 mod table;
+mod together;
 mod vector;
 
 pub use evidence::same_result;
