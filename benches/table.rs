@@ -1,6 +1,6 @@
 //! `make bench`: speed of every unit next to OpenBLAS's sgemm, in one process, as the table of docs/performance.md.
 //!
-//!   cargo bench --bench table -- [TEXT [PART]]   only units whose name contains TEXT; only one part: speed, threads, k, tiny,
+//!   cargo bench --bench table -- [TEXT [PART]]   only units whose name contains TEXT; only one part: speed, range, threads, k, tiny,
 //!                                                  dots, one
 //!   MFMA_SIMD=portable|avx2|avx512|neon      a lower level
 //!   MFMA_BENCH_SIZE=512                      m = n = k of the main table
@@ -35,6 +35,10 @@ fn main() {
             "\n## One thread, {size} x {size} x {size}, binary32 in, rounding and packing included\n"
         );
         table(&filter, size, &mut sgemm);
+    }
+    if wanted("range") {
+        println!("\n## Time of full-range data over that of N(0, 1), one thread, {size}^3\n");
+        ranges(&filter, size);
     }
     if wanted("threads") {
         println!("\n## Two threads over one, {size}^3\n");
@@ -112,6 +116,42 @@ fn table(filter: &str, size: usize, sgemm: &mut Sgemm) {
             );
             black_box(&d);
         }
+    }
+}
+
+/// Both kinds of data by turns, so that whatever else the machine does hits both.
+fn ranges(filter: &str, size: usize) {
+    println!(
+        "| unit | shortest | median of ratios | ns a product, N(0, 1) |\n| --- | --- | --- | --- |"
+    );
+    for unit in units().iter().filter(|unit| unit.name.contains(filter)) {
+        let operand = |format, data, seed| fill(format, data, size * size, seed);
+        let operands = [Data::Normal, Data::Wide].map(|data| {
+            [
+                operand(unit.model.a(), data, 1),
+                operand(unit.model.b(), data, 2),
+                operand(unit.model.output(), data, 3),
+            ]
+        });
+        let mut d = vec![0f32; size * size];
+        let (mut best, mut ratios) = ([f64::INFINITY; 2], Vec::new());
+        let started = Instant::now();
+        while ratios.len() < 5 || ratios.len() < 200 && started.elapsed().as_secs_f64() < 1.5 {
+            let mut times = [0.0; 2];
+            for (time, [a, b, c]) in times.iter_mut().zip(&operands) {
+                let sizes = (size, size, size);
+                *time = shortest(1, || product(&unit.model, sizes, a, b, c, &mut d, 1));
+            }
+            best = [best[0].min(times[0]), best[1].min(times[1])];
+            ratios.push(times[1] / times[0]);
+        }
+        println!(
+            "| {} | {:.3} | {:.3} | {:.3} |",
+            unit.name,
+            best[1] / best[0],
+            median(&mut ratios),
+            best[0] * 1e9 / (size * size * size) as f64
+        );
     }
 }
 
