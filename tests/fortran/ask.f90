@@ -64,14 +64,7 @@ program ask
 
 contains
 
-  subroutine check(condition, what)
-    logical, intent(in) :: condition
-    character(len=*), intent(in) :: what
-
-    if (condition) return
-    failures = failures + 1
-    print "(4a)", "wrong: ", what, "; last message: ", mfma_message()
-  end subroutine check
+  include "check.inc"
 
   subroutine refused(status, expected, text)
     integer(int32), intent(in) :: status, expected

@@ -15,14 +15,7 @@ program module_test
 
 contains
 
-  subroutine check(condition, what)
-    logical, intent(in) :: condition
-    character(len=*), intent(in) :: what
-
-    if (condition) return
-    failures = failures + 1
-    print "(4a)", "wrong: ", what, "; last message: ", mfma_message()
-  end subroutine check
+  include "check.inc"
 
   subroutine products()
     real(real64) :: a(2, 3), b(3, 4), c(2, 4), d(2, 4), big(10, 10)
