@@ -318,6 +318,12 @@ fn check_custom_units(first: u64, count: u64) {
     );
 }
 
+/// Both were once taken for other units, for certain: only rare vectors tell them apart.
+#[test]
+fn custom_units_are_not_mistaken_for_their_neighbours() {
+    check_custom_units(152, 2);
+}
+
 #[test]
 #[ignore = "takes minutes; run with --ignored, MFMA_PROBE_UNITS units from MFMA_PROBE_FIRST on"]
 fn custom_units_are_found_or_said_not_to_be_identifiable() {
