@@ -89,6 +89,13 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn copysign(magnitude: f32, sign: __m256) -> __m256 {
+        unsafe {
+            let (negative, positive) = (_mm256_set1_ps(-magnitude), _mm256_set1_ps(magnitude));
+            blend_by_sign(_mm256_castps_si256(sign), negative, positive)
+        }
+    }
+    #[inline(always)]
     unsafe fn bits(x: __m256) -> __m256i {
         unsafe { _mm256_castps_si256(x) }
     }
@@ -146,8 +153,8 @@ impl Lanes for Avx2 {
         unsafe { _mm256_srli_epi32::<B>(x) }
     }
     #[inline(always)]
-    unsafe fn shl_by(x: __m256i, count: __m256i) -> __m256i {
-        unsafe { shift_left(x, count) }
+    unsafe fn shr_by(x: __m256i, count: __m256i) -> __m256i {
+        unsafe { shift_right(x, count) }
     }
     #[inline(always)]
     unsafe fn sar_by(x: __m256i, count: __m256i) -> __m256i {
@@ -243,19 +250,15 @@ impl Lanes for Avx2 {
     unsafe fn min_bytes(x: __m256i, y: __m256i) -> __m256i {
         unsafe { _mm256_min_epu8(x, y) }
     }
-    #[inline(always)]
-    unsafe fn any_byte_greater(x: __m256i, y: __m256i) -> bool {
-        unsafe { _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(x, y), y)) != -1 }
-    }
 }
 
-/// `vpsllvd`, and not what the compiler makes of it.
+/// `vpsrlvd`, and not what the compiler makes of it.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn shift_left(x: __m256i, count: __m256i) -> __m256i {
+unsafe fn shift_right(x: __m256i, count: __m256i) -> __m256i {
     let shifted: __m256i;
     unsafe {
-        asm!("vpsllvd {0}, {1}, {2}", out(ymm_reg) shifted, in(ymm_reg) x, in(ymm_reg) count,
+        asm!("vpsrlvd {0}, {1}, {2}", out(ymm_reg) shifted, in(ymm_reg) x, in(ymm_reg) count,
             options(pure, nomem, nostack, preserves_flags));
     }
     shifted

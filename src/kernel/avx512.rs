@@ -144,8 +144,8 @@ impl Lanes for Avx512 {
         unsafe { _mm512_srl_epi32(x, _mm_cvtsi32_si128(B)) }
     }
     #[inline(always)]
-    unsafe fn shl_by(x: __m512i, count: __m512i) -> __m512i {
-        unsafe { shift_left(x, count) }
+    unsafe fn shr_by(x: __m512i, count: __m512i) -> __m512i {
+        unsafe { shift_right(x, count) }
     }
     #[inline(always)]
     unsafe fn sar_by(x: __m512i, count: __m512i) -> __m512i {
@@ -235,19 +235,15 @@ impl Lanes for Avx512 {
     unsafe fn min_bytes(x: __m512i, y: __m512i) -> __m512i {
         unsafe { _mm512_min_epu8(x, y) }
     }
-    #[inline(always)]
-    unsafe fn any_byte_greater(x: __m512i, y: __m512i) -> bool {
-        unsafe { _mm512_cmpgt_epu8_mask(x, y) != 0 }
-    }
 }
 
-/// `vpsllvd`, and not what the compiler makes of it.
+/// `vpsrlvd`, and not what the compiler makes of it.
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn shift_left(x: __m512i, count: __m512i) -> __m512i {
+unsafe fn shift_right(x: __m512i, count: __m512i) -> __m512i {
     let shifted: __m512i;
     unsafe {
-        asm!("vpsllvd {0}, {1}, {2}", out(zmm_reg) shifted, in(zmm_reg) x, in(zmm_reg) count,
+        asm!("vpsrlvd {0}, {1}, {2}", out(zmm_reg) shifted, in(zmm_reg) x, in(zmm_reg) count,
             options(pure, nomem, nostack, preserves_flags));
     }
     shifted

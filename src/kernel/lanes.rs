@@ -64,6 +64,16 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     /// `yes` where the sign bit of x is set.
     unsafe fn select_by_sign(x: Self::I, yes: Self::F, no: Self::F) -> Self::F;
 
+    /// A magnitude with the sign of `sign`.
+    #[inline(always)]
+    unsafe fn copysign(magnitude: f32, sign: Self::F) -> Self::F {
+        // SAFETY: promised by the caller.
+        unsafe {
+            let sign = Self::and(Self::bits(sign), Self::splat_i(i32::MIN));
+            Self::from_bits(Self::or(sign, Self::splat_i(magnitude.to_bits() as i32)))
+        }
+    }
+
     unsafe fn bits(x: Self::F) -> Self::I;
     unsafe fn from_bits(x: Self::I) -> Self::F;
 
@@ -80,8 +90,8 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     unsafe fn shl<const N: i32>(x: Self::I) -> Self::I;
     /// Logical.
     unsafe fn shr<const N: i32>(x: Self::I) -> Self::I;
-    /// Lane by lane; 32 and more give zero.
-    unsafe fn shl_by(x: Self::I, count: Self::I) -> Self::I;
+    /// Logical, lane by lane; 32 and more give zero.
+    unsafe fn shr_by(x: Self::I, count: Self::I) -> Self::I;
     /// Arithmetic, lane by lane; 32 and more give the sign.
     unsafe fn sar_by(x: Self::I, count: Self::I) -> Self::I;
     /// 1 where any bit is set.
@@ -113,6 +123,20 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     /// The larger one.
     unsafe fn max_fields(x: Self::I, y: Self::I) -> Self::I;
 
+    /// The smaller of two exponent fields that may be negative numbers, but not both; nothing lies beside them, and no number
+    /// passes 255 in magnitude.
+    #[inline(always)]
+    unsafe fn min_signed_fields(x: Self::I, y: Self::I) -> Self::I {
+        // SAFETY: promised by the caller.
+        unsafe { Self::min_i(x, y) }
+    }
+    /// The larger one, likewise.
+    #[inline(always)]
+    unsafe fn max_signed_fields(x: Self::I, y: Self::I) -> Self::I {
+        // SAFETY: promised by the caller.
+        unsafe { Self::max_i(x, y) }
+    }
+
     /// COUNT / 4 pieces of sixteen bytes, `stride` bytes from one to the next.
     unsafe fn load_pieces(from: *const u8, stride: isize) -> Self::I;
     /// Of each sixteen bytes of x and y: the 16-bit words of the first eight bytes, by turns, and those of the last eight.
@@ -130,8 +154,6 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     unsafe fn add_bytes(x: Self::I, y: Self::I) -> Self::I;
     /// Unsigned.
     unsafe fn min_bytes(x: Self::I, y: Self::I) -> Self::I;
-    /// Is any byte greater? Unsigned.
-    unsafe fn any_byte_greater(x: Self::I, y: Self::I) -> bool;
 }
 
 /// Encodings of a format narrower than binary16, or binary16, as numbers: UP is how far their fractions lie below binary32's, SIGN

@@ -156,9 +156,12 @@ impl Lanes for Neon {
         unsafe { vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(x), vdupq_n_s32(-B))) }
     }
     #[inline(always)]
-    unsafe fn shl_by(x: int32x4_t, count: int32x4_t) -> int32x4_t {
-        // The instruction reads the count's low byte, signed, and gives zero from 32 on.
-        unsafe { vshlq_s32(x, vminq_s32(count, vdupq_n_s32(32))) }
+    unsafe fn shr_by(x: int32x4_t, count: int32x4_t) -> int32x4_t {
+        // The instruction reads the count's low byte, signed, and gives zero from -32 on.
+        unsafe {
+            let left = vnegq_s32(vminq_s32(count, vdupq_n_s32(32)));
+            vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(x), left))
+        }
     }
     #[inline(always)]
     unsafe fn sar_by(x: int32x4_t, count: int32x4_t) -> int32x4_t {
@@ -259,9 +262,5 @@ impl Lanes for Neon {
             let least = vminq_u8(vreinterpretq_u8_s32(x), vreinterpretq_u8_s32(y));
             vreinterpretq_s32_u8(least)
         }
-    }
-    #[inline(always)]
-    unsafe fn any_byte_greater(x: int32x4_t, y: int32x4_t) -> bool {
-        unsafe { vmaxvq_u8(vcgtq_u8(vreinterpretq_u8_s32(x), vreinterpretq_u8_s32(y))) != 0 }
     }
 }

@@ -21,10 +21,21 @@ fn both<T: Copy, S: Copy, U>(x: [T; N], y: [S; N], f: impl Fn(T, S) -> U) -> [U;
 /// Byte by byte.
 #[inline(always)]
 fn bytes(x: [i32; N], y: [i32; N], f: impl Fn(u8, u8) -> u8) -> [i32; N] {
-    both(x, y, |x, y| {
-        let (x, y) = (x.to_le_bytes(), y.to_le_bytes());
-        i32::from_le_bytes(std::array::from_fn(|i| f(x[i], y[i])))
-    })
+    // One loop over plain bytes: compilers make vector operations of it.
+    let (x, y) = (as_bytes(x), as_bytes(y));
+    let mut z = [0; 4 * N];
+    for i in 0..4 * N {
+        z[i] = f(x[i], y[i]);
+    }
+    // SAFETY: as many bytes, any of which are valid.
+    unsafe { std::mem::transmute(z) }
+}
+
+/// In memory's order.
+#[inline(always)]
+fn as_bytes(x: [i32; N]) -> [u8; 4 * N] {
+    // SAFETY: as many bytes, any of which are valid.
+    unsafe { std::mem::transmute(x) }
 }
 
 /// Half by half.
@@ -200,10 +211,10 @@ impl Lanes for Portable {
         each(x, |x| (x as u32 >> B) as i32)
     }
     #[inline(always)]
-    unsafe fn shl_by(x: [i32; N], count: [i32; N]) -> [i32; N] {
+    unsafe fn shr_by(x: [i32; N], count: [i32; N]) -> [i32; N] {
         both(x, count, |x, n| {
             if (n as u32) < 32 {
-                x.wrapping_shl(n as u32)
+                (x as u32).wrapping_shr(n as u32) as i32
             } else {
                 0
             }
@@ -265,6 +276,22 @@ impl Lanes for Portable {
         halves(x, y, u16::max)
     }
 
+    // As numbers they have the same order, and processors of which no more is known compare those in fewer operations.
+    #[inline(always)]
+    unsafe fn min_signed_fields(x: [i32; N], y: [i32; N]) -> [i32; N] {
+        both(x, y, |x, y| {
+            let is_less = f32::from_bits(x as u32) < f32::from_bits(y as u32);
+            if is_less { x } else { y }
+        })
+    }
+    #[inline(always)]
+    unsafe fn max_signed_fields(x: [i32; N], y: [i32; N]) -> [i32; N] {
+        both(x, y, |x, y| {
+            let is_greater = f32::from_bits(x as u32) > f32::from_bits(y as u32);
+            if is_greater { x } else { y }
+        })
+    }
+
     #[inline(always)]
     unsafe fn load_pieces(from: *const u8, _: isize) -> [i32; N] {
         // SAFETY: promised by the caller.
@@ -293,12 +320,5 @@ impl Lanes for Portable {
     #[inline(always)]
     unsafe fn min_bytes(x: [i32; N], y: [i32; N]) -> [i32; N] {
         bytes(x, y, u8::min)
-    }
-    #[inline(always)]
-    unsafe fn any_byte_greater(x: [i32; N], y: [i32; N]) -> bool {
-        bytes(x, y, u8::saturating_sub)
-            .iter()
-            .fold(0, |all, x| all | x)
-            != 0
     }
 }

@@ -2,14 +2,15 @@
 //!
 //! Every lane has factors and exponents of its own, so nothing is scaled when it is packed: a product p becomes p * 2^(F - E)
 //! at once. That is exact where it counts, for E from [`LOWEST`] to [`HIGHEST`]: products that are not cut to nothing are at
-//! least 2^(E - F), normal numbers. The rest is computed like a row of a tile whose base is F + 99, for which packing
+//! least 2^(E - F), normal numbers. The rest is computed like a row of a tile whose base is 125, for which packing
 //! would not scale anything. Other lanes, infinities and NaNs among them, take the scalar way.
 
 use super::early::Early;
 use super::late::{Addend, FAR, Late, add_groups, least};
 use super::scalar::MOST;
+use super::tile::Rows;
 use super::{
-    Common, HIGHEST, LOWEST, Live, Products, TOP, UP_A, UP_B, VECTORS, ZERO_BLOCK, early,
+    CAREFUL, Common, HIGHEST, LOWEST, Live, Products, UP_A, UP_B, VECTORS, ZERO_BLOCK, early,
     in_usual_mode, without_sign,
 };
 use crate::kernel::dots::{DotKernel, element};
@@ -42,10 +43,10 @@ struct Look<L: Lanes, const V: usize> {
 }
 
 impl<const ONE: bool> Cases<'_, ONE> {
-    /// F + 99: the base for which factors are not scaled.
+    /// 125: the base for which factors are not scaled.
     #[inline(always)]
     fn base(&self) -> i32 {
-        UP_A + self.common.bits + UP_B
+        UP_A + UP_B
     }
 
     /// A vector of factors.
@@ -89,12 +90,12 @@ impl<const ONE: bool> Cases<'_, ONE> {
         }
     }
 
-    /// Exponents counted down from 28 + base, as exponent fields.
+    /// Exponents counted down from base + F + 2, as exponent fields.
     #[inline(always)]
     unsafe fn counted_down<L: Lanes, const V: usize>(&self, look: Look<L, V>) -> [L::I; V] {
         // SAFETY: the caller is compiled for the level.
         unsafe {
-            let top = L::splat_i((TOP + self.base() + BIAS) << 23);
+            let top = L::splat_i((self.common.top + self.base() + BIAS) << 23);
             let none = L::splat_i(ZERO_BLOCK << 23);
             let mut down = look.fields;
             for sum in &mut down {
@@ -361,7 +362,6 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Blocks for Late<L, N, GROUPS
     ) {
         // SAFETY: compiled for the level; a group of cases is like a row of a tile.
         unsafe {
-            let kept = L::table(&self.kept);
             let mut high = false;
             let none = [L::splat_i(0); V];
             let (mut s, mut sums) = ([none; GROUPS], [none; GROUPS]);
@@ -372,9 +372,11 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Blocks for Late<L, N, GROUPS
                 cases.add_every::<L, V>((group, N, GROUPS), s[group], &mut sums[group]);
             }
             let before = before::<L, V>(c);
-            let addend = Addend::new::<GROUPS>(cases.base(), least::<L, V, GROUPS>(s), c);
+            let constants = Rows::constants::<CAREFUL>(self, cases.base());
+            let least = least::<L, V, GROUPS>(s);
+            let addend = Addend::new::<GROUPS, CAREFUL>(constants, least, c);
             let sums = add_groups::<L, V, GROUPS>(s, sums);
-            if addend.add_to::<GROUPS, true>(sums, kept, live) || high {
+            if addend.add_to::<GROUPS, CAREFUL>(sums, c, live) || high {
                 cases.repair::<L, V>(before, c, N, FAR, |c| c);
             }
         }
@@ -404,7 +406,8 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Blocks for Early
             let high = cases.any_high::<L, V>(look);
             let before = before::<L, V>(c);
             let s = cases.counted_down::<L, V>(look);
-            if self.row::<V, true>(cases.base(), s, cases, c, live) || high {
+            let constants = Rows::constants::<CAREFUL>(self, cases.base());
+            if self.vectors::<V, CAREFUL>(constants, s, cases, c, c, live) || high {
                 cases.repair::<L, V>(before, c, N, 0, early::keep::<OUT>);
             }
         }

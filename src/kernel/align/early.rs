@@ -1,18 +1,19 @@
 //! c is one more term: it is aligned, cut and added with the products (NVIDIA).
 //!
-//! With c's exponent the block is aligned to E = max(products, c, limit), so s, the exponent field of the power of two
-//! that products are multiplied with, is the least of u, 28 + base - e_c and 28 + base - limit, but not below zero. Zero
-//! stands for c 28 binades above the base or more: all products are cut to nothing then (a product is below 2^(base + 2),
-//! and F is at most 25) and the result is c itself, cut to the bits that the unit returns; that includes a c that is infinite
-//! or NaN, whose exponent field is larger still. c * 2^(F - E) has no more than 25 bits before the point and is cut by the
-//! conversion.
+//! With c's exponent the block is aligned to E = max(products, c, limit), so s, which says how far E lies below base + F + 2, is
+//! the least of u, base + F + 2 - e_c and base + F + 2 - limit. It may be negative ([`PLAIN`]): then all products
+//! are below 2^(E - F) and cut to nothing. So they are if s is zero, and as zero they are multiplied; otherwise s is the
+//! exponent field of the power of two that they are multiplied with. c * 2^(F - E) has no more than 25 bits before the point
+//! and is cut by the conversion.
 //!
-//! Rows with a base of [`HIGH_BASE`](super::HIGH_BASE) or more differ in two ways: an infinity or a NaN need not lie 28
-//! binades above, so those lanes are told by their exponent field; and results may overflow, which becomes an infinity where
-//! the last multiplication rounds to nearest. Where the mode is toward zero it becomes the largest number, and lanes that
-//! end there are computed again.
+//! Computed carefully, s is an unsigned number and ends at zero: there the result is c itself, cut to the bits that the unit
+//! returns, and so it is where c is infinite or NaN. Results of 16 bits are often infinite, so there every version looks for
+//! those.
 //!
-//! Low products do not matter when c's exponent is [`LOWEST`](super::LOWEST) or more: E is c's, and s is small enough.
+//! A result that is too large becomes an infinity where the last multiplication rounds to nearest, else the largest number.
+//! Lanes that end there are computed again.
+//!
+//! Low products do not matter when c's exponent is [`LOWEST`] or more: E is c's, and s is small enough.
 //!
 //! The sum of up to 32 products and c may pass 31 bits where F = 25 (|product| < 4, so 16 products reach 2^31): then two
 //! accumulators are added at the end; should that overflow, the half sum is kept instead, its last bit set if a bit was
@@ -24,12 +25,12 @@
 //! if anything was lost), after which rounding to nearest in 11 bits or fewer is the one rounding of the sum.
 
 use super::pack::{PackA, PackB};
+use super::tile::{Exponents, Row, Rows, TileJob};
 use super::{
-    Aligning, Block, Common, Exponents, Layout, Live, MR, Products, Scaled, TOP, VECTORS, fields,
-    first_pass, largest_u,
+    Aligning, CAREFUL, Common, LOWEST, Layout, Live, MR, PLAIN, Products, Scaled, VECTORS, field,
 };
 use crate::format::{Format, Rounding};
-use crate::kernel::lanes::{Job, Lanes};
+use crate::kernel::lanes::Lanes;
 use crate::kernel::{FpMode, Kernel, Shape, Strip, Tile};
 use crate::model::Model;
 
@@ -157,7 +158,7 @@ unsafe impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Kernel
             values: strip.single(),
             k: strip.k,
             min_field: self.common.min_field_b,
-            bits: self.common.bits,
+            top: self.common.top,
             panel,
         };
         // SAFETY: promised by the caller.
@@ -170,14 +171,10 @@ unsafe impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Kernel
     }
 }
 
-struct TileJob<'a, L, const N: usize, const OUT: u8, const WIDE: bool> {
-    kernel: &'a Early<L, N, OUT, WIDE>,
-    tile: &'a Tile,
-}
-
-/// Numbers of one row that depend on its base.
-struct RowConstants<L: Lanes> {
-    /// 28 + base + 127 as an exponent field: less c's field it is s for c.
+/// Numbers that depend on a base, as exponent fields.
+#[derive(Clone, Copy)]
+pub struct Constants<L: Lanes> {
+    /// Less c's field: s for c.
     for_c: L::I,
     /// s of the smallest exponent allowed.
     for_limit: L::I,
@@ -187,47 +184,6 @@ struct RowConstants<L: Lanes> {
     result: L::I,
     /// The largest s that vectors compute.
     largest: L::I,
-}
-
-impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Job
-    for TileJob<'_, L, N, OUT, WIDE>
-{
-    #[inline(always)]
-    unsafe fn run<M: Lanes>(self) {
-        let TileJob { kernel, tile } = self;
-        // SAFETY: compiled for the level, which is L; the tile is as the engine describes it.
-        unsafe {
-            let columns = Layout::<N>::columns::<L>();
-            let live = Live::new(tile.cols);
-            let mut u = [Exponents::new()];
-            let mut before = [0.0; 64];
-            for kb in 0..tile.blocks {
-                let block = Block::<N>::new::<L>(tile, kb);
-                let ways = first_pass::<L, N, 1>(block, tile.rows, &live, &mut u);
-                for i in 0..tile.rows {
-                    if ways.is_slow(i) {
-                        kernel.common.scalar_row::<L, N>(tile, kb, i);
-                        continue;
-                    }
-                    let c = tile.c.cast::<f32>().add(i * columns);
-                    let s = fields::<L>(L::load_i(u[0].0.as_ptr().add(i * L::COUNT)));
-                    let row = Scaled { block, i };
-                    let base = block.base::<L>(i);
-                    if ways.plain {
-                        kernel.row::<VECTORS, false>(base, s, &row, c, &live);
-                        continue;
-                    }
-                    std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
-                    let again = kernel.row::<VECTORS, true>(base, s, &row, c, &live);
-                    if again || ways.is_over(i) {
-                        let (at, u) = ((kb, i), [&u[0]; 2]);
-                        let common = &kernel.common;
-                        common.repair::<L, N>(tile, at, u, &before, 0, keep::<OUT>);
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// What becomes of c when all products are zero.
@@ -240,82 +196,90 @@ pub(super) fn keep<const OUT: u8>(c: f32) -> f32 {
 }
 
 impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT, WIDE> {
+    /// s for c. Where c lies further above the products, PLAIN: less than zero; else zero.
     #[inline(always)]
-    unsafe fn constants(&self, base: i32) -> RowConstants<L> {
-        let field = |e: i32| unsafe { L::splat_i(e << 23) };
-        RowConstants {
-            for_c: field(TOP + base + 127),
-            for_limit: field((TOP + base - self.limit).clamp(0, 255)),
-            scale: field(127 + self.common.bits - TOP - base),
-            result: field(127 + TOP + base - self.common.bits),
-            largest: field(largest_u(base)),
-        }
-    }
-
-    /// s for c; zero where c lies so far above the products that it is the result.
-    #[inline(always)]
-    unsafe fn s_of_c(constants: &RowConstants<L>, c: L::F) -> L::I {
+    unsafe fn s_of_c<const CARE: u8>(constants: &Constants<L>, c: L::F) -> L::I {
         // SAFETY: compiled for the level.
         unsafe {
+            let down = |field: L::I| match CARE {
+                PLAIN => L::sub_i(constants.for_c, field),
+                _ => L::sub_fields(constants.for_c, field),
+            };
             let field = L::and(L::bits(c), L::splat_i(0x7f80_0000));
-            if OUT == HALF {
-                // A subnormal c has the smallest exponent of binary16, a zero none at all.
-                let field = L::max_i(field, L::splat_i((127 - 14) << 23));
-                let zero = L::equal(L::shl::<1>(L::bits(c)), L::splat_i(0));
-                let none = L::splat_i(255 << 23);
-                L::select(zero, none, L::sub_fields(constants.for_c, field))
-            } else {
-                L::sub_fields(constants.for_c, field)
+            if OUT != HALF {
+                return down(field);
             }
+            // A subnormal c has the smallest exponent of binary16, a zero none at all.
+            let field = L::max_i(field, L::splat_i((127 - 14) << 23));
+            let zero = L::equal(L::shl::<1>(L::bits(c)), L::splat_i(0));
+            let none = L::splat_i(255 << 23);
+            L::select(zero, none, down(field))
         }
     }
 
-    /// V vectors of results over one block; `s` are the products' exponents counted down from 28 + `base`. CHECKED: results
-    /// may overflow, exponents may be too low or be those of zeros. Returns whether any lane has to be looked at again.
+    /// V vectors of results over one block: `d` becomes the results, which may lie where `c` does; `s` are the products'
+    /// exponents, counted down. Returns whether any lane has to be looked at again: if CAREFUL, after the results have been
+    /// stored; else nothing has been stored.
     #[inline(always)]
-    pub(super) unsafe fn row<const V: usize, const CHECKED: bool>(
+    pub(super) unsafe fn vectors<const V: usize, const CARE: u8>(
         &self,
-        base: i32,
+        constants: Constants<L>,
         mut s: [L::I; V],
         products: &impl Products<L, V>,
-        c: *mut f32,
+        c: *const f32,
+        d: *mut f32,
         live: &Live<L, V>,
     ) -> bool {
         // SAFETY: the products and the row of c are there, as the caller says.
         unsafe {
-            // Where the limit lies above all products, only it and c matter.
-            let base = match OUT {
-                HALF => base.max(self.limit - TOP),
-                _ => base,
-            };
-            let constants = self.constants(base);
             let mut sums = [L::splat_i(0); V];
             let mut again = L::splat_i(0);
+            let mut most = L::splat_i(0);
             for v in 0..V {
                 let c = L::load(c.add(v * L::COUNT));
-                let of_c = Self::s_of_c(&constants, c);
-                s[v] = L::min_fields(s[v], of_c);
+                let of_c = Self::s_of_c::<CARE>(&constants, c);
+                s[v] = match CARE {
+                    PLAIN => L::min_signed_fields(s[v], of_c),
+                    _ => L::min_fields(s[v], of_c),
+                };
                 if OUT == HALF {
-                    s[v] = L::min_fields(s[v], constants.for_limit);
+                    // Of small products both may be negative.
+                    s[v] = match CARE {
+                        PLAIN => L::min_i(s[v], constants.for_limit),
+                        _ => L::min_fields(s[v], constants.for_limit),
+                    };
                 }
-                if CHECKED {
-                    let low = L::sub_i(constants.largest, s[v]);
-                    again = L::or(again, L::and(low, live.0[v]));
+                match CARE {
+                    CAREFUL => {
+                        let low = L::sub_i(constants.largest, s[v]);
+                        again = L::or(again, L::and(low, live.0[v]));
+                    }
+                    _ => most = L::max_signed_fields(most, s[v]),
                 }
                 let scale = L::from_bits(L::add_i(s[v], constants.scale));
                 sums[v] = L::to_int(L::mul(c, scale));
             }
+            if CARE != CAREFUL && L::any_negative(L::sub_i(constants.largest, most)) {
+                return true;
+            }
+            // What products are multiplied with.
+            let mut aligned = s;
+            if CARE == PLAIN {
+                for aligned in &mut aligned {
+                    *aligned = L::max_signed_fields(*aligned, L::splat_i(0));
+                }
+            }
             if WIDE {
                 let mut second = [L::splat_i(0); V];
-                products.add(0, N / 2, s, &mut sums);
-                products.add(N / 2, N, s, &mut second);
+                products.add(0, N / 2, aligned, &mut sums);
+                products.add(N / 2, N, aligned, &mut second);
                 add_wide::<L, V>(&mut sums, &second, &mut s);
             } else {
-                products.add(0, N, s, &mut sums);
+                products.add(0, N, aligned, &mut sums);
             }
+            let mut results = [L::splat(0.0); V];
+            let mut largest = L::splat_i(0);
             for v in 0..V {
-                let at = c.add(v * L::COUNT);
-                let c = L::load(at);
                 let scale = L::from_bits(L::sub_i(constants.result, s[v]));
                 let result = match OUT {
                     NEAREST => L::mul(L::to_float(sums[v]), scale),
@@ -328,31 +292,107 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
                     }
                     _ => L::mul(L::to_float_cut(sums[v]), scale),
                 };
-                // Negative where c is the result; s may be zero because of the limit.
-                let of_c = if OUT == HALF {
-                    Self::s_of_c(&constants, c)
-                } else {
-                    s[v]
-                };
-                let mut by_c = L::sub_i(of_c, L::splat_i(1 << 23));
-                if CHECKED {
-                    let field = L::and(L::bits(c), L::splat_i(0x7f80_0000));
-                    by_c = L::or(by_c, L::sub_i(L::splat_i(254 << 23), field));
-                    if L::CUT_BY_MODE && (OUT == CUT || OUT == CUT13) {
-                        let magnitude = L::and(L::bits(result), L::splat_i(i32::MAX));
-                        let from_max = L::xor(magnitude, L::splat_i(f32::MAX.to_bits() as i32));
-                        again = L::or(again, L::sub_i(from_max, L::splat_i(1)));
-                    }
+                results[v] = result;
+                if CARE == CAREFUL && Self::ENDS_AT_MAX {
+                    let magnitude = L::and(L::bits(result), L::splat_i(i32::MAX));
+                    largest = L::max_i(largest, magnitude);
                 }
-                let mut result = L::select_by_sign(by_c, c, result);
+                if CARE == CAREFUL || OUT == HALF {
+                    // Negative where c is the result.
+                    let c = L::load(c.add(v * L::COUNT));
+                    let field = L::and(L::bits(c), L::splat_i(0x7f80_0000));
+                    let mut by_c = L::sub_i(L::splat_i(254 << 23), field);
+                    if CARE == CAREFUL {
+                        // s may be zero because of the limit.
+                        let of_c = match OUT {
+                            HALF => Self::s_of_c::<CARE>(&constants, c),
+                            _ => s[v],
+                        };
+                        by_c = L::or(by_c, L::sub_i(of_c, L::splat_i(1 << 23)));
+                    }
+                    results[v] = L::select_by_sign(by_c, c, result);
+                }
                 if OUT == CUT13 {
                     // An infinity stays one, a NaN stays a NaN.
-                    result = L::from_bits(L::and(L::bits(result), L::splat_i(!0x3ff)));
+                    results[v] = L::from_bits(L::and(L::bits(results[v]), L::splat_i(!0x3ff)));
                 }
-                L::store(at, result);
             }
-            CHECKED && L::any_negative(again)
+            if CARE == CAREFUL && Self::ENDS_AT_MAX {
+                let below = L::splat_i(f32::MAX.to_bits() as i32 - 1);
+                again = L::or(again, L::sub_i(below, largest));
+            }
+            for (v, result) in results.into_iter().enumerate() {
+                L::store(d.add(v * L::COUNT), result);
+            }
+            CARE == CAREFUL && L::any_negative(again)
         }
+    }
+
+    /// Does a result that is too large become the largest number?
+    const ENDS_AT_MAX: bool = L::CUT_BY_MODE && (OUT == CUT || OUT == CUT13);
+}
+
+impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Rows<N, 1>
+    for Early<L, N, OUT, WIDE>
+{
+    type Level = L;
+    type Constants = Constants<L>;
+
+    /// Below it the products of a block add up to less than what takes the largest number further: 2^104, its last bit, or
+    /// half of that if the result is rounded to nearest.
+    const PLAIN_BELOW: i32 = if N <= 8 && OUT != NEAREST { 100 } else { 97 };
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    #[inline(always)]
+    unsafe fn constants<const CARE: u8>(&self, base: i32) -> Constants<L> {
+        let Common { bits, top, .. } = self.common;
+        let (above, limit) = match CARE {
+            // A limit below all that vectors compute may as well lie just below.
+            PLAIN => (top + base, self.limit.max(LOWEST - 1)),
+            // Where the limit lies above all products, only it and c matter.
+            _ if OUT == HALF => (top + base.max(self.limit - top), self.limit),
+            _ => (top + base, self.limit),
+        };
+        let for_limit = match CARE {
+            PLAIN => above - limit,
+            _ => (above - limit).clamp(0, 255),
+        };
+        // SAFETY: the caller is compiled for the level.
+        let all = |x: i32| unsafe { L::splat_i(field(x)) };
+        Constants {
+            for_c: all(above + 127),
+            for_limit: all(for_limit),
+            scale: all(127 + bits - above),
+            result: all(127 + above - bits),
+            largest: all(self.common.largest_u(above - top)),
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn row<const CARE: u8>(
+        &self,
+        row: Row<N>,
+        constants: Constants<L>,
+        u: &[Exponents; 1],
+        live: &Live<L, VECTORS>,
+    ) -> bool {
+        let Row { block, i, c, d } = row;
+        // SAFETY: the block and the row of c are there, as the caller says.
+        unsafe {
+            let s = u[0].of_row::<L>(i);
+            self.vectors::<VECTORS, CARE>(constants, s, &Scaled { block, i }, c, d, live)
+        }
+    }
+
+    const PARKS: bool = OUT != HALF;
+
+    const FAR: i32 = 0;
+
+    fn keep(c: f32) -> f32 {
+        keep::<OUT>(c)
     }
 }
 

@@ -13,13 +13,13 @@
 //!   there", and of it the paper keeps the first three bits (32 bits below e_c are three below the unit), less one for every
 //!   binade of the total above 2^(e_c - 1), since the 31 bits count from the leading bit. The top three bits of the
 //!   total tell: 000 and 111 keep three, 001 and 110 two, the others one. (A negative total is one step further
-//!   down than its magnitude says, exactly like the two's complement pattern.) These bits' OR goes into the total's last
-//!   bit, which lies below the RNE's half bit: the sum is below half of c (for 8-bit products, below 56.3 * 2^E
-//!   against c >= 64 * 2^E; then the total has two bits or more to spare), so the total keeps 25 bits or more.
+//!   down than its magnitude says, exactly like the two's complement pattern.) These bits go into the total's last three,
+//!   all of which lie below the RNE's half bit: c is 2^29 units or more and the sum less than 2^28, so the total keeps 29 bits.
+//!   With 8-bit products the sum is only below half of c (below 56.3 * 2^E against c >= 64 * 2^E, which leaves the total two
+//!   bits or more to spare), so the total keeps 25 bits or more: then the bits' OR goes into its last one.
 //! * Shifts of 31 and more lose the pattern, but then the shifted sum is 0 or -1, c is a multiple of 64 units, and RNE
-//!   gives c whatever the sticky bit. So low products do not matter beside such a c. Where c lies 33 binades above the base
-//!   or more, the result is c; that includes infinities and NaNs, whose exponent field is larger still. Rows with a base of
-//!   [`HIGH_BASE`](super::HIGH_BASE) or more tell those by their exponent field.
+//!   gives c whatever the sticky bit. So low products do not matter beside such a c. Where c lies 31 binades above the base
+//!   or more, the result is c: computed carefully, where exponents counted down end at zero, it is taken as it is.
 //!
 //! Rounding c down with `floor` needs care for a c so small that its product with the scale underflows: adding 2^-60
 //! with c's sign moves a tiny negative c off zero, and changes nothing else, because it lies below half a unit in the
@@ -29,18 +29,16 @@
 //! The result, converted by RNE, times 2^(U - 24) is exact or overflows, for U lies between -95 and 126.
 
 use super::pack::{PackA, PackB};
-use super::{
-    Aligning, Block, Common, Exponents, Layout, Live, MR, TOP, VECTORS, fields, first_pass,
-    largest_u, without_sign,
-};
-use crate::kernel::lanes::{Job, Lanes};
+use super::tile::{Exponents, Row, Rows, TileJob};
+use super::{Aligning, CAREFUL, Common, Layout, Live, MR, PLAIN, VECTORS, field};
+use crate::kernel::lanes::Lanes;
 use crate::kernel::{FpMode, Kernel, Shape, Strip, Tile};
 use crate::model::Model;
 
 /// Kernel for blocks of N products; GROUPS is 2 for odd and even groups, else 1.
 pub struct Late<L, const N: usize, const GROUPS: usize> {
     pub(super) common: Common,
-    /// Which bits below the unit count, by the top three bits of the total.
+    /// Which of the three bits below the unit count, by the top three bits of the total.
     pub(super) kept: [i32; 8],
     level: std::marker::PhantomData<L>,
 }
@@ -100,7 +98,7 @@ unsafe impl<L: Lanes, const N: usize, const GROUPS: usize> Kernel for Late<L, N,
             values: strip.single(),
             k: strip.k,
             min_field: self.common.min_field_b,
-            bits: self.common.bits,
+            top: self.common.top,
             panel,
         };
         // SAFETY: promised by the caller.
@@ -113,81 +111,90 @@ unsafe impl<L: Lanes, const N: usize, const GROUPS: usize> Kernel for Late<L, N,
     }
 }
 
-struct TileJob<'a, L, const N: usize, const GROUPS: usize> {
-    kernel: &'a Late<L, N, GROUPS>,
-    tile: &'a Tile,
-}
-
-impl<L: Lanes, const N: usize, const GROUPS: usize> Job for TileJob<'_, L, N, GROUPS> {
-    #[inline(always)]
-    unsafe fn run<M: Lanes>(self) {
-        let TileJob { kernel, tile } = self;
-        // SAFETY: compiled for the level, which is L; the tile is as the engine describes it.
-        unsafe {
-            let columns = Layout::<N>::columns::<L>();
-            // Zeros without a sign.
-            for i in 0..tile.rows {
-                for v in 0..VECTORS {
-                    let at = tile.c.cast::<f32>().add(i * columns + v * L::COUNT);
-                    L::store(at, without_sign::<L>(L::load(at)));
-                }
-            }
-            let kept = L::table(&kernel.kept);
-            let live = Live::new(tile.cols);
-            let mut u = [const { Exponents::new() }; GROUPS];
-            let mut before = [0.0; 64];
-            for kb in 0..tile.blocks {
-                let block = Block::<N>::new::<L>(tile, kb);
-                let ways = first_pass::<L, N, GROUPS>(block, tile.rows, &live, &mut u);
-                for i in 0..tile.rows {
-                    if ways.is_slow(i) {
-                        kernel.common.scalar_row::<L, N>(tile, kb, i);
-                        continue;
-                    }
-                    let c = tile.c.cast::<f32>().add(i * columns);
-                    let mut s = [[L::splat_i(0); VECTORS]; GROUPS];
-                    for (s, u) in s.iter_mut().zip(&u) {
-                        *s = fields::<L>(L::load_i(u.0.as_ptr().add(i * L::COUNT)));
-                    }
-                    if ways.plain {
-                        row::<L, N, GROUPS, false>(block, i, c, s, kept, &live);
-                        continue;
-                    }
-                    std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
-                    let again = row::<L, N, GROUPS, true>(block, i, c, s, kept, &live);
-                    if again || ways.is_over(i) {
-                        let (at, u) = ((kb, i), [&u[0], &u[GROUPS - 1]]);
-                        let common = &kernel.common;
-                        common.repair::<L, N>(tile, at, u, &before, FAR, |c| c);
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// How far c's exponent must lie above that of low products for them not to matter: U is 5 less, and 31 above them.
 pub(super) const FAR: i32 = 36;
 
-/// One row over one block; returns whether any lane has to be looked at again.
-#[inline(always)]
-unsafe fn row<L: Lanes, const N: usize, const GROUPS: usize, const CHECKED: bool>(
-    block: Block<N>,
-    i: usize,
-    c: *mut f32,
-    s: [[L::I; VECTORS]; GROUPS],
+/// Numbers that depend on a base, as exponent fields.
+#[derive(Clone, Copy)]
+pub struct Constants<L: Lanes> {
+    /// Less c's field: U for c, counted down.
+    for_c: L::I,
+    /// Added to U, counted down: the field of 2^(24 - U).
+    scale: L::I,
+    /// Less U, counted down: the field of 2^(U - 24).
+    result: L::I,
+    /// The largest exponents, counted down, of lanes that vectors compute, if U is not at most the other.
+    largest: L::I,
+    /// The largest U, counted down, of lanes that vectors compute whatever their products.
+    largest_unit: L::I,
+    /// Which of the three bits below the unit count, by the top three bits of the total.
     kept: L::Table,
-    live: &Live<L, VECTORS>,
-) -> bool {
-    // SAFETY: the block and the row of c are there, as the caller says.
-    unsafe {
-        let addend = Addend::new::<GROUPS>(block.base::<L>(i), least::<L, VECTORS, GROUPS>(s), c);
-        let mut sums = [[L::splat_i(0); VECTORS]; GROUPS];
-        for (group, sums) in sums.iter_mut().enumerate() {
-            block.add_products::<L>(i, (group, N, GROUPS), s[group], sums);
+}
+
+impl<L: Lanes, const N: usize, const GROUPS: usize> Rows<N, GROUPS> for Late<L, N, GROUPS> {
+    type Level = L;
+    type Constants = Constants<L>;
+
+    /// From here on exponents counted down as signed numbers might not fit. The products of a block add up to less than 2^103,
+    /// half of the largest number's last bit.
+    const PLAIN_BELOW: i32 = 97;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    #[inline(always)]
+    unsafe fn constants<const CARE: u8>(&self, base: i32) -> Constants<L> {
+        let above = self.common.top + base;
+        let largest = self.common.largest_u(base);
+        let largest_unit = (largest - (FAR - 5)).max(0);
+        // SAFETY: the caller is compiled for the level.
+        let all = |x: i32| unsafe { L::splat_i(field(x)) };
+        Constants {
+            for_c: all(above + 127 + 5),
+            scale: all(127 + 24 - above),
+            result: all(127 + above - 24),
+            largest: all(largest),
+            largest_unit: all(largest_unit),
+            // SAFETY: as above.
+            kept: unsafe { L::table(&self.kept) },
         }
-        let sums = add_groups::<L, VECTORS, GROUPS>(s, sums);
-        addend.add_to::<GROUPS, CHECKED>(sums, kept, live)
+    }
+
+    #[inline(always)]
+    unsafe fn row<const CARE: u8>(
+        &self,
+        row: Row<N>,
+        constants: Constants<L>,
+        u: &[Exponents; GROUPS],
+        live: &Live<L, VECTORS>,
+    ) -> bool {
+        let Row { block, i, c, d } = row;
+        // SAFETY: the block and the row of c are there, as the caller says.
+        unsafe {
+            let mut s = [[L::splat_i(0); VECTORS]; GROUPS];
+            for (s, u) in s.iter_mut().zip(u) {
+                *s = u.of_row::<L>(i);
+            }
+            let addend = Addend::new::<GROUPS, CARE>(constants, least::<L, VECTORS, GROUPS>(s), c);
+            if CARE != CAREFUL && addend.any_low() {
+                return true;
+            }
+            let mut sums = [[L::splat_i(0); VECTORS]; GROUPS];
+            for (group, sums) in sums.iter_mut().enumerate() {
+                block.add_products::<L>(i, (group, N, GROUPS), s[group], sums);
+            }
+            let sums = add_groups::<L, VECTORS, GROUPS>(s, sums);
+            addend.add_to::<GROUPS, CARE>(sums, d, live)
+        }
+    }
+
+    const PARKS: bool = true;
+
+    const FAR: i32 = FAR;
+
+    fn keep(c: f32) -> f32 {
+        c
     }
 }
 
@@ -229,9 +236,9 @@ pub(super) unsafe fn add_groups<L: Lanes, const V: usize, const GROUPS: usize>(
 
 /// A row of c, aligned. It does not wait for the sums of the products, and they do not wait for it.
 pub(super) struct Addend<L: Lanes, const V: usize> {
-    base: i32,
-    c: *mut f32,
-    /// Exponents of the products, as fields counted down from 28 + `base`.
+    constants: Constants<L>,
+    c: *const f32,
+    /// Exponents of the products, counted down.
     s: [L::I; V],
     /// U, counted likewise.
     unit: [L::I; V],
@@ -242,79 +249,99 @@ pub(super) struct Addend<L: Lanes, const V: usize> {
 impl<L: Lanes, const V: usize> Addend<L, V> {
     /// The row `c`, to be added to sums aligned to the exponents `s`.
     #[inline(always)]
-    pub(super) unsafe fn new<const GROUPS: usize>(base: i32, s: [L::I; V], c: *mut f32) -> Self {
+    pub(super) unsafe fn new<const GROUPS: usize, const CARE: u8>(
+        constants: Constants<L>,
+        s: [L::I; V],
+        c: *const f32,
+    ) -> Self {
         // SAFETY: the row of c is there, as the caller says.
         unsafe {
-            let field = |e: i32| L::splat_i(e << 23);
-            let (for_c, scale) = (field(TOP + base + 127 + 5), field(127 + 24 - TOP - base));
-            let mut addend = Addend {
-                base,
-                c,
-                s,
-                unit: s,
-                units: s,
-            };
+            let (mut unit, mut units) = (s, s);
             for v in 0..V {
                 let c = L::load(c.add(v * L::COUNT));
-                let unit = L::min_fields(addend.s[v], L::sub_fields(for_c, exponent_field::<L>(c)));
-                let to_unit = L::from_bits(L::add_i(unit, scale));
-                addend.unit[v] = unit;
-                addend.units[v] = if GROUPS == 2 {
+                let field = exponent_field::<L>(c);
+                unit[v] = match CARE {
+                    PLAIN => L::min_signed_fields(s[v], L::sub_i(constants.for_c, field)),
+                    _ => L::min_fields(s[v], L::sub_fields(constants.for_c, field)),
+                };
+                let to_unit = L::from_bits(L::add_i(unit[v], constants.scale));
+                units[v] = if GROUPS == 2 {
                     let scaled = L::mul(c, to_unit);
                     let dropped = L::abs_less(scaled, L::splat(0.5));
                     L::select(dropped, L::splat_i(0), L::to_int(L::floor(scaled)))
                 } else {
-                    let sign = L::and(L::bits(c), L::splat_i(i32::MIN));
-                    let tiny = L::or(sign, L::splat_i((127 - 60) << 23));
-                    L::to_int(L::floor(L::mul_add(c, to_unit, L::from_bits(tiny))))
+                    let tiny = L::copysign(1.0 / (1u64 << 60) as f32, c);
+                    L::to_int(L::floor(L::mul_add(c, to_unit, tiny)))
                 };
                 // Now: the compiler would rather do it when the products are there than keep it in memory until then.
-                addend.units[v] = L::compute_here(addend.units[v]);
+                units[v] = L::compute_here(units[v]);
             }
-            addend
+            Addend {
+                constants,
+                c,
+                s,
+                unit,
+                units,
+            }
         }
     }
 
-    /// Adds the sums of the products and rounds. CHECKED: results may overflow, exponents may be too low
-    /// or be those of zeros. Returns whether any lane has to be looked at again.
+    /// May any lane's exponents be too low?
     #[inline(always)]
-    pub(super) unsafe fn add_to<const GROUPS: usize, const CHECKED: bool>(
+    unsafe fn any_low(&self) -> bool {
+        // SAFETY: the caller of `new` is compiled for the level.
+        unsafe {
+            let mut most = L::splat_i(0);
+            for unit in self.unit {
+                most = L::max_signed_fields(most, unit);
+            }
+            L::any_negative(L::sub_i(self.constants.largest_unit, most))
+        }
+    }
+
+    /// Adds the sums of the products and rounds: `d` becomes the results, which may lie where `c` does. Returns whether any lane
+    /// has to be looked at again, if CAREFUL.
+    #[inline(always)]
+    pub(super) unsafe fn add_to<const GROUPS: usize, const CARE: u8>(
         self,
         sums: [L::I; V],
-        kept: L::Table,
+        d: *mut f32,
         live: &Live<L, V>,
     ) -> bool {
-        let Addend { base, s, unit, .. } = self;
+        let Addend {
+            constants, s, unit, ..
+        } = self;
         // SAFETY: the row of c is there, as the caller of `new` says.
         unsafe {
-            let field = |e: i32| L::splat_i(e << 23);
-            let result = field(127 + TOP + base - 24);
-            let largest = largest_u(base);
-            let (lowest_e, lowest_u) = (field(largest), field((largest - (FAR - 5)).max(0)));
             let mut again = L::splat_i(0);
+            let mut results = [L::splat(0.0); V];
             for v in 0..V {
                 let shift = L::shr::<23>(L::sub_i(s[v], unit[v]));
                 let total = L::add_i(L::sar_by(sums[v], shift), self.units[v]);
-                let kept = L::look_up(kept, L::shr::<29>(total));
-                let kept = L::shl_by(kept, shift);
-                let total = L::or(total, L::any_bit(L::and(L::shl::<3>(sums[v]), kept)));
-                let back = L::from_bits(L::sub_i(result, unit[v]));
-                let rounded = L::mul(L::to_float(total), back);
-                let at = self.c.add(v * L::COUNT);
-                let c = L::load(at);
-                // Negative where c is the result.
-                let mut by_c = L::sub_i(unit[v], L::splat_i(1 << 23));
-                if CHECKED {
-                    by_c = L::or(
-                        by_c,
-                        L::sub_i(L::splat_i(254 << 23), exponent_field::<L>(c)),
-                    );
-                    let low = L::and(L::sub_i(lowest_e, s[v]), L::sub_i(lowest_u, unit[v]));
+                let kept = L::look_up(constants.kept, L::shr::<29>(total));
+                let fallen = L::shr_by(L::shl::<3>(sums[v]), shift);
+                let sticky = match GROUPS {
+                    1 => L::and(fallen, kept),
+                    _ => L::any_bit(L::and(fallen, kept)),
+                };
+                let total = L::or(total, sticky);
+                let back = L::from_bits(L::sub_i(constants.result, unit[v]));
+                results[v] = L::mul(L::to_float(total), back);
+                if CARE == CAREFUL {
+                    let c = L::load(self.c.add(v * L::COUNT));
+                    // Negative where c is the result.
+                    let far = L::sub_i(unit[v], L::splat_i(1 << 23));
+                    let special = L::sub_i(L::splat_i(254 << 23), exponent_field::<L>(c));
+                    results[v] = L::select_by_sign(L::or(far, special), c, results[v]);
+                    let low_products = L::sub_i(constants.largest, s[v]);
+                    let low = L::and(low_products, L::sub_i(constants.largest_unit, unit[v]));
                     again = L::or(again, L::and(low, live.0[v]));
                 }
-                L::store(at, L::select_by_sign(by_c, c, rounded));
             }
-            CHECKED && L::any_negative(again)
+            for (v, result) in results.into_iter().enumerate() {
+                L::store(d.add(v * L::COUNT), result);
+            }
+            CARE == CAREFUL && L::any_negative(again)
         }
     }
 }

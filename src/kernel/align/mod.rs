@@ -7,40 +7,44 @@
 //! whole vector: multiply; multiply by a power of two; convert with truncation; add. Nothing is rounded on the way, so the
 //! sum is exactly the unit's, as long as no product that counts overflows or loses bits. Packing sees to that:
 //!
-//! * Every row of A and every NR columns of B have, in every block, a base: the largest exponent among them, or
-//!   [`LOWEST_BASE`] if that is larger. A is packed as a * 2^([`UP_A`] - base), B as b * 2^(F + [`UP_B`] - base), so that a
-//!   product becomes p * 2^(F + 99 - base), base being both bases' sum; it lies below 2^126.
-//! * Beside each number lies a byte, 14 + base - e, where e is the exponent that the unit sees (a subnormal number has its
-//!   format's smallest). The sum of two bytes is u = 28 + base - (exponent of the product); the least u of the block
-//!   belongs to the largest exponent. The power of two with the exponent field u, times the packed product, is
+//! * MR rows of A and every NR columns of B have, in every block, a base: the largest exponent among them, or
+//!   [`LOWEST_BASE`] if that is larger. A is packed as a * 2^([`UP_A`] - base), B as b * 2^([`UP_B`] - base), so that a
+//!   product becomes p * 2^(125 - base), base being both bases' sum; it lies below 2^127.
+//! * Beside each number lies a byte that says how far its exponent, as the unit sees it (a subnormal number has its format's
+//!   smallest), lies below the base. The sum of two bytes is u = F + 2 + base - (exponent of the product); the least u of the
+//!   block belongs to the largest exponent. The power of two with the exponent field u, times the packed product, is
 //!   p * 2^(F - E).
 //! * Bytes saturate at 255, which also stands for a zero factor; their sums saturate too, and u is at most 254. Products
 //!   that count in a block with u <= 253 are at least 2^(E - F), that is, packed, 2^-126: normal numbers, therefore exact.
 //!   Others may lose bits, become subnormal or zero; times 2^(u - 127) all of them stay below 1 and are cut to nothing.
-//! * A row (or columns of B) whose exponents span 198 binades or less in a block ([`SPAN`]) is packed exactly. Others, and those
-//!   that hold an infinity or a NaN, are packed as they are for [`Scalar`].
-//! * u is 28 or more, and less if c's exponent joins (`early`): 28 binades above the base all products are cut to nothing.
+//! * A row of A whose exponents lie too far below the base to be packed exactly ([`SPAN`]) has a base of its own. If that does
+//!   not help, and where there is an infinity or a NaN, it is packed as it is, for [`Scalar`]; so are columns of B.
+//! * u is F + 2 or more, and less if c's exponent joins (`early`): F + 2 binades above the base all products are cut to nothing.
 //!
 //! Subnormal results cost many processors dearly, so vectors compute in a mode that may flush them: those that occur are
-//! cut to nothing later. Scalar code runs in the usual mode.
+//! cut to nothing later. Scalar code runs in the usual mode. Single subnormal factors cost time too, so A and B share what
+//! range there is above them.
 //!
-//! Vectors then do every row. Lanes go the scalar way afterwards where E lies below [`LOWEST`] (so that results are normal
-//! numbers and every multiplication with a power of two is exact), where a product may reach 2^128 or more, or where u passes
-//! 253; a c that is large enough makes up for low products, for then their sum does not matter (`early` and `late`).
-//! Rows with exponents that high or low are told from the others by their bases and bytes, once for a whole row; only
-//! blocks with such rows are computed with these checks ([`Ways`]).
+//! Vectors do all rows of a block with a common base, in one of two versions ([`PLAIN`] and [`HIGH`], chosen for the block); a
+//! row in which they meet something that they cannot do is left as it was, and so is a row with a base of its own. Such rows are
+//! computed carefully: by vectors that look at every lane, after which lanes go the scalar way where E lies below [`LOWEST`] (so
+//! that results are normal numbers and every multiplication with a power of two is exact), where a product may reach 2^128
+//! or more, or where u passes 253; a c that is large enough makes up for low products, for then their sum does not
+//! matter (`early` and `late`).
 
 mod dots;
 pub mod early;
 pub mod late;
 mod pack;
 mod scalar;
+mod tile;
 
 use super::lanes::{Lanes, byte_to_exponent};
 use super::{DotKernel, FpMode, FpModeGuard, Kernel, Tile};
 use crate::format::Format;
 use crate::model::{Model, Params};
 use scalar::Scalar;
+use tile::Exponents;
 
 /// A kernel for products of matrices and for batches of dot products.
 pub trait Aligning: Kernel + DotKernel {}
@@ -56,30 +60,32 @@ pub const VECTORS: usize = 4;
 const LOWEST: i32 = -95;
 /// Largest exponent of the products of a block that vectors compute: products lie below 2^128.
 const HIGHEST: i32 = 126;
-/// From this base on, results may overflow.
-const HIGH_BASE: i32 = 91;
 /// Smallest base of a row of A or of the columns of B.
 const LOWEST_BASE: i32 = -62;
-/// What a byte holds for the largest exponent, and for a zero.
-const TOP_BYTE: i32 = 14;
+/// What a byte of A holds for the largest exponent, and any byte for a zero.
+const TOP_BYTE_A: i32 = 12;
 const ZERO_BYTE: i32 = 255;
 /// Largest spread of exponents packed together, less that of the largest packed number: the last of 11 bits is 2^-149 or
-/// more. That is 198 binades for A, 202 to 204 for B (192 where F is 13, as for 8-bit numbers).
+/// more. That is 201 binades for A and 202 for B.
 const SPAN: i32 = 149 - 10;
-/// Exponents of the largest packed numbers; F comes on top for B, more of whose numbers share a base: they must become
-/// subnormal less often, for as factors those cost time.
-const UP_A: i32 = 59;
-const UP_B: i32 = 40;
+/// Exponents of the largest packed numbers.
+const UP_A: i32 = 62;
+const UP_B: i32 = 63;
 /// u of a block of zero products, and the largest of another that vectors compute.
 const ZERO_BLOCK: i32 = 254;
 const LARGEST_U: i32 = 253;
-/// u of a product with exponent `base`.
-const TOP: i32 = 2 * TOP_BYTE;
 
-/// Scaled, with their exponents in bytes.
+/// A number as an exponent field; a negative one in two's complement.
+const fn field(x: i32) -> i32 {
+    x.wrapping_mul(1 << 23)
+}
+
+/// Scaled, with their exponents in bytes; a row, for the base that most rows of the block have.
 const SCALED: i32 = 0;
+/// Likewise, but for a base of its own.
+const ALONE: i32 = 1;
 /// As they are, for the scalar way.
-const ANY: i32 = 1;
+const ANY: i32 = 2;
 
 /// A byte in all four places of a word.
 const fn in_every_byte(byte: i32) -> i32 {
@@ -101,10 +107,12 @@ struct Layout<const N: usize>;
 impl<const N: usize> Layout<N> {
     /// Where the exponents of A begin: numbers and exponents of its rows lie side by side, MR for each element of K.
     const A_EXPONENTS: usize = 4 * N * MR;
-    /// Where the bases of A's rows begin, and then their kinds.
+    /// Where the bases of A's rows begin, then their kinds, then the head of them all: the base that most have, and the
+    /// largest kind.
     const A_BASES: usize = 2 * Self::A_EXPONENTS;
     const A_KINDS: usize = Self::A_BASES + 4 * MR;
-    const A_BLOCK: usize = Self::A_KINDS + 4 * MR;
+    const A_HEAD: usize = Self::A_KINDS + 4 * MR;
+    const A_BLOCK: usize = Self::A_HEAD + 64;
 
     const fn columns<L: Lanes>() -> usize {
         VECTORS * L::COUNT
@@ -164,11 +172,25 @@ impl<const N: usize> Block<N> {
         }
     }
 
+    /// The base that most rows have, and the largest kind.
+    #[inline(always)]
+    unsafe fn rows_head(&self) -> Head {
+        // SAFETY: the head lies in the block.
+        unsafe { head(self.a.add(Layout::<N>::A_HEAD)) }
+    }
+
     /// The sum of row i's and the columns' bases.
     #[inline(always)]
     unsafe fn base<L: Lanes>(&self, i: usize) -> i32 {
         // SAFETY: i < MR.
         unsafe { self.row_head(i).base + self.columns_head::<L>().base }
+    }
+
+    /// The same of most rows.
+    #[inline(always)]
+    unsafe fn common_base<L: Lanes>(&self) -> i32 {
+        // SAFETY: the heads lie in the block.
+        unsafe { self.rows_head().base + self.columns_head::<L>().base }
     }
 
     #[inline(always)]
@@ -179,13 +201,7 @@ impl<const N: usize> Block<N> {
     #[inline(always)]
     unsafe fn columns_head<L: Lanes>(&self) -> Head {
         // SAFETY: the head lies in the block.
-        unsafe {
-            let head = self.b.add(Layout::<N>::b_head::<L>()).cast::<i32>();
-            Head {
-                base: head.read(),
-                kind: head.add(1).read(),
-            }
-        }
+        unsafe { head(self.b.add(Layout::<N>::b_head::<L>())) }
     }
 
     /// u of row i against all columns, four to a lane; only elements `first`, `first + step`, ...
@@ -234,6 +250,19 @@ impl<const N: usize> Block<N> {
     }
 }
 
+/// A head that lies there.
+#[inline(always)]
+unsafe fn head(at: *const u8) -> Head {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let at = at.cast::<i32>();
+        Head {
+            base: at.read(),
+            kind: at.add(1).read(),
+        }
+    }
+}
+
 /// The products of V vectors of results, for one block, however they are packed.
 trait Products<L: Lanes, const V: usize> {
     /// Adds the products of elements `first` to `end` - 1, aligned by the exponents `s`, to `sums`.
@@ -271,47 +300,28 @@ unsafe fn fields<L: Lanes>(u: L::I) -> [L::I; VECTORS] {
     }
 }
 
-/// u of the rows of a tile in one block.
-#[repr(align(64))]
-struct Exponents([i32; 16 * MR]);
-
-impl Exponents {
-    const fn new() -> Self {
-        Exponents([0; 16 * MR])
-    }
-}
-
-/// How the rows of a block are computed. A bit stands for a row.
-struct Ways {
-    /// Rows that only the scalar code can compute. Vectors compute the others.
-    slow: u32,
-    /// Rows some of whose products may be too large.
-    over: u32,
-    /// Can no result overflow, and is no lane so low that it may have to be computed again? Asked for all rows together:
-    /// where the answer often changes from row to row, branches would cost more than the checks.
-    plain: bool,
-}
-
-impl Ways {
-    fn is_slow(&self, i: usize) -> bool {
-        self.slow >> i & 1 != 0
-    }
-
-    fn is_over(&self, i: usize) -> bool {
-        self.over >> i & 1 != 0
-    }
-}
-
-/// Largest u of the lanes that vectors compute, whatever their c.
-#[inline(always)]
-fn largest_u(base: i32) -> i32 {
-    (TOP + base - LOWEST).clamp(0, LARGEST_U)
-}
+/// How closely a row is looked at.
+///
+/// With [`PLAIN`] and [`HIGH`] c is finite, the base is that of most rows, and the row is left as it was, to be computed
+/// again, where a lane may lie out of the vectors' range. Results cannot overflow. Exponents are counted down as signed numbers.
+const PLAIN: u8 = 0;
+/// Results may overflow, and must be looked at afterwards. Exponents are counted down as unsigned numbers, for no c lies so far
+/// above the products that they would end below zero. No product overflows.
+const HIGH: u8 = 1;
+/// Every lane is looked at by itself, and whatever c is.
+const CAREFUL: u8 = 2;
 
 /// Lanes of V vectors that matter: all ones in them.
 struct Live<L: Lanes, const V: usize>([L::I; V]);
 
 impl<L: Lanes, const V: usize> Live<L, V> {
+    /// No lane.
+    #[inline(always)]
+    unsafe fn none() -> Self {
+        // SAFETY: the caller is compiled for the level.
+        unsafe { Live([L::splat_i(0); V]) }
+    }
+
     /// The first `count`, at most 64.
     #[inline(always)]
     unsafe fn new(count: usize) -> Self {
@@ -334,65 +344,6 @@ impl<L: Lanes, const V: usize> Live<L, V> {
             Live(live)
         }
     }
-}
-
-impl<L: Lanes> Live<L, VECTORS> {
-    /// All ones in the bytes that belong to the lanes.
-    #[inline(always)]
-    unsafe fn bytes(&self) -> L::I {
-        let Live([a, b, c, d]) = *self;
-        let byte = |lanes: L::I, v: u32| unsafe { L::and(lanes, L::splat_i(0xff << (8 * v))) };
-        // SAFETY: the caller is compiled for the level.
-        unsafe { L::or(L::or(byte(a, 0), byte(b, 1)), L::or(byte(c, 2), byte(d, 3))) }
-    }
-}
-
-/// First pass over a block: all rows' u, and their ways.
-#[inline(always)]
-unsafe fn first_pass<L: Lanes, const N: usize, const GROUPS: usize>(
-    block: Block<N>,
-    rows: usize,
-    live: &Live<L, VECTORS>,
-    u: &mut [Exponents; GROUPS],
-) -> Ways {
-    // SAFETY: rows <= MR; the block is packed.
-    unsafe {
-        let mut ways = Ways {
-            slow: 0,
-            over: 0,
-            plain: true,
-        };
-        let columns = block.columns_head::<L>();
-        let live = live.bytes();
-        for i in 0..rows {
-            let head = block.row_head(i);
-            if head.kind.max(columns.kind) != SCALED {
-                ways.slow |= 1 << i;
-                continue;
-            }
-            let mut all = L::splat_i(in_every_byte(ZERO_BLOCK));
-            for (group, u) in u.iter_mut().enumerate() {
-                let least = block.exponents::<L>(i, group, GROUPS);
-                L::store_i(u.0.as_mut_ptr().add(i * L::COUNT), least);
-                all = L::min_bytes(all, least);
-            }
-            let base = head.base + columns.base;
-            let largest = L::splat_i(in_every_byte(largest_u(base)));
-            let low = L::any_byte_greater(L::and(all, live), largest);
-            ways.plain &= !low & (base < HIGH_BASE);
-            if base >= HIGH_BASE {
-                let smallest = L::splat_i(in_every_byte(smallest_u(base)));
-                ways.over |= u32::from(L::any_byte_greater(smallest, all)) << i;
-            }
-        }
-        ways
-    }
-}
-
-/// Smallest u of the lanes that vectors compute.
-#[inline(always)]
-fn smallest_u(base: i32) -> i32 {
-    (TOP + base - HIGHEST).max(0)
 }
 
 /// Zeros lose their signs.
@@ -423,6 +374,8 @@ struct Common {
     scalar: Scalar,
     /// F.
     bits: i32,
+    /// What exponents are counted down from, less the base: u of a product with exponent `base`.
+    top: i32,
     /// Biased binary32 exponents of the factors' subnormal numbers.
     min_field_a: u32,
     min_field_b: u32,
@@ -435,107 +388,113 @@ impl Common {
         Common {
             scalar: Scalar::new(model),
             bits: alignment_bits as i32,
+            top: 127 + alignment_bits as i32 - UP_A - UP_B,
             min_field_a: field(model.a()),
             min_field_b: field(model.b()),
         }
     }
 
-    /// A lane of a block by the scalar way.
-    unsafe fn scalar_lane<L: Lanes, const N: usize>(
-        &self,
-        block: Block<N>,
-        i: usize,
-        j: usize,
-        c: f32,
-    ) -> f32 {
+    /// Largest u of the lanes that vectors compute, whatever their c.
+    #[inline(always)]
+    fn largest_u(&self, base: i32) -> i32 {
+        (self.top + base - LOWEST).clamp(0, LARGEST_U)
+    }
+
+    /// Smallest u of the lanes that vectors compute.
+    #[inline(always)]
+    fn smallest_u(&self, base: i32) -> i32 {
+        (self.top + base - HIGHEST).max(0)
+    }
+}
+
+/// A row of a block, to be computed lane by lane.
+struct SingleRow<'a, const N: usize> {
+    common: &'a Common,
+    block: Block<N>,
+    i: usize,
+    /// Results.
+    d: *mut f32,
+    /// Is this the end of K? Elsewhere a zero has no sign.
+    is_last: bool,
+}
+
+impl<const N: usize> SingleRow<'_, N> {
+    /// Lane j by the scalar way.
+    unsafe fn lane<L: Lanes>(&self, j: usize, c: f32) -> f32 {
         // SAFETY: the block has the row and the column.
         unsafe {
             let columns = Layout::<N>::columns::<L>();
-            let (row, head) = (block.row(i), block.row_head(i));
-            let (b, b_head) = (block.columns(), block.columns_head::<L>());
+            let (row, head) = (self.block.row(self.i), self.block.row_head(self.i));
+            let (b, b_head) = (self.block.columns(), self.block.columns_head::<L>());
             let back = |x: f32, head: Head, up: i32| {
-                if head.kind == SCALED {
+                if head.kind != ANY {
                     scalar::times_power_of_two(x, head.base - up)
                 } else {
                     x
                 }
             };
             let a: [f32; N] = std::array::from_fn(|p| back(*row.add(p * MR), head, UP_A));
-            let up = self.bits + UP_B;
-            let b: [f32; N] = std::array::from_fn(|p| back(*b.add(p * columns + j), b_head, up));
-            self.scalar.block(&a, &b, c)
+            let b: [f32; N] = std::array::from_fn(|p| back(*b.add(p * columns + j), b_head, UP_B));
+            let d = self.common.scalar.block(&a, &b, c);
+            if self.is_last { d } else { d + 0.0 }
         }
     }
 
-    /// All of row i by the scalar way.
-    #[cold]
-    #[inline(never)]
-    unsafe fn scalar_row<L: Lanes, const N: usize>(&self, tile: &Tile, kb: usize, i: usize) {
-        // SAFETY: the tile has the block and the row.
-        unsafe {
-            let block = Block::<N>::new::<L>(tile, kb);
-            let is_last = tile.last && kb + 1 == tile.blocks;
-            for j in 0..tile.cols {
-                let c = tile
-                    .c
-                    .cast::<f32>()
-                    .add(i * Layout::<N>::columns::<L>() + j);
-                let before = *c;
-                // Between blocks a zero has no sign.
-                *c = in_usual_mode(|| {
-                    let d = self.scalar_lane::<L, N>(block, i, j, before);
-                    if is_last { d } else { d + 0.0 }
-                });
+    /// The first `columns` lanes by the scalar way, in place.
+    unsafe fn compute<L: Lanes>(&self, columns: usize) {
+        in_usual_mode(|| {
+            for j in 0..columns {
+                // SAFETY: the row has the lanes.
+                unsafe {
+                    let d = self.d.add(j);
+                    *d = self.lane::<L>(j, *d);
+                }
             }
-        }
+        });
     }
 
     /// What a row needs beyond the vectors: `before` is its c before the block. Zero products leave c as `keep` makes it,
     /// lanes out of the vectors' range go the scalar way. `far` says how far c's exponent must lie above [`LOWEST`] (or
     /// the exponent that goes with [`LARGEST_U`]) for low products not to matter.
-    #[cold]
-    #[inline(never)]
-    unsafe fn repair<L: Lanes, const N: usize>(
+    unsafe fn repair<L: Lanes>(
         &self,
-        tile: &Tile,
-        (kb, i): (usize, usize),
         u: [&Exponents; 2],
-        before: &[f32; 64],
+        before: &[f32],
         far: i32,
         keep: impl Fn(f32) -> f32,
     ) {
-        // SAFETY: the tile has the block and the row.
+        let (block, i) = (self.block, self.i);
+        let columns = Layout::<N>::columns::<L>();
+        // SAFETY: the block has the row and the row its lanes.
         unsafe {
-            let block = Block::<N>::new::<L>(tile, kb);
-            let base = block.row_head(i).base + block.columns_head::<L>().base;
-            let columns = Layout::<N>::columns::<L>();
-            let is_last = tile.last && kb + 1 == tile.blocks;
-            let (smallest, largest) = (smallest_u(base), largest_u(base));
-            let enough = (TOP + base - largest).max(LOWEST) + far;
-            for (j, &c) in before.iter().enumerate().take(tile.cols) {
-                let word = i * L::COUNT + j % L::COUNT;
-                let byte = |u: &Exponents| i32::from(u.0[word].to_le_bytes()[j / L::COUNT]);
-                let u = byte(u[0]).min(byte(u[1]));
-                let d = tile.c.cast::<f32>().add(i * columns + j);
-                let c_exponent = (c.to_bits() >> 23 & 0xff) as i32 - 127;
-                let low = u > largest && c_exponent < enough;
-                // Toward zero an overflow ends there, but so may a result that is just as large.
-                let perhaps_overflowed = d.read().abs() == f32::MAX;
-                if !low && u >= smallest && !perhaps_overflowed {
-                    continue;
+            let base = block.base::<L>(i);
+            let common = self.common;
+            let (smallest, largest) = (common.smallest_u(base), common.largest_u(base));
+            let enough = (common.top + base - largest).max(LOWEST) + far;
+            in_usual_mode(|| {
+                for (j, &c) in before.iter().enumerate() {
+                    let word = i * L::COUNT + j % L::COUNT;
+                    let byte = |u: &Exponents| i32::from(u.0[word].to_le_bytes()[j / L::COUNT]);
+                    let u = byte(u[0]).min(byte(u[1]));
+                    let d = self.d.add(j);
+                    let c_exponent = (c.to_bits() >> 23 & 0xff) as i32 - 127;
+                    let low = u > largest && c_exponent < enough;
+                    // Toward zero an overflow ends there, but so may a result that is just as large.
+                    let perhaps_overflowed = d.read().abs() == f32::MAX;
+                    if !low && u >= smallest && !perhaps_overflowed {
+                        continue;
+                    }
+                    let is_zero = |p: usize| {
+                        let column = block.columns().add(p * columns + j);
+                        *block.row(i).add(p * MR) == 0.0 || *column == 0.0
+                    };
+                    *d = if u == ZERO_BLOCK && (0..N).all(is_zero) {
+                        keep(c)
+                    } else {
+                        self.lane::<L>(j, c)
+                    };
                 }
-                let is_zero = |p: usize| {
-                    *block.row(i).add(p * MR) == 0.0 || *block.columns().add(p * columns + j) == 0.0
-                };
-                *d = if u == ZERO_BLOCK && (0..N).all(is_zero) {
-                    in_usual_mode(|| keep(c))
-                } else {
-                    in_usual_mode(|| {
-                        let d = self.scalar_lane::<L, N>(block, i, j, c);
-                        if is_last { d } else { d + 0.0 }
-                    })
-                };
-            }
+            });
         }
     }
 }

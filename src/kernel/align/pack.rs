@@ -1,6 +1,8 @@
 //! Packing for aligning kernels; the layout is explained in the module above.
 
-use super::{ANY, LOWEST_BASE, Layout, MR, SCALED, SPAN, TOP_BYTE, UP_A, UP_B, VECTORS, ZERO_BYTE};
+use super::{
+    ALONE, ANY, LOWEST_BASE, Layout, MR, SCALED, SPAN, TOP_BYTE_A, UP_A, UP_B, VECTORS, ZERO_BYTE,
+};
 use crate::kernel::lanes::{Job, Lanes};
 
 /// Exponent fields of the numbers in a vector, as the unit sees them; 0 for a zero. Those of infinities and NaNs are 255.
@@ -48,31 +50,66 @@ impl<L: Lanes> Extent<L> {
     }
 }
 
-/// Bases, kinds and powers of two to scale by, for numbers whose largest is packed with exponent `up`.
+/// How numbers are packed, lane by lane.
+#[derive(Clone, Copy)]
+struct Packing<L: Lanes> {
+    base: L::I,
+    kind: L::I,
+    /// What they are multiplied with.
+    scale: L::F,
+}
+
+/// The base of numbers with this largest exponent field.
 #[inline(always)]
-unsafe fn heads<L: Lanes>(extent: Extent<L>, up: i32) -> (L::I, L::I, L::F) {
-    const { assert!(SCALED == 0 && ANY == 1) };
+unsafe fn base<L: Lanes>(top: L::I) -> L::I {
     // SAFETY: the caller is compiled for the level.
-    unsafe {
-        let base = L::sub_i(extent.top, L::splat_i(127));
-        let base = L::max_i(base, L::splat_i(LOWEST_BASE));
-        let span = L::sub_i(extent.top, extent.low);
-        let finite = L::sub_i(L::splat_i(254), extent.top);
-        let fits = L::or(finite, L::sub_i(L::splat_i(SPAN + up), span));
-        let kind = L::shr::<31>(fits);
-        let field = L::shl::<23>(L::sub_i(L::splat_i(127 + up), base));
-        let one = L::splat_i(127 << 23);
-        let field = L::select(L::equal(kind, L::splat_i(ANY)), one, field);
-        (base, kind, L::from_bits(field))
+    unsafe { L::max_i(L::sub_i(top, L::splat_i(127)), L::splat_i(LOWEST_BASE)) }
+}
+
+impl<L: Lanes> Packing<L> {
+    /// With the base `common` where that is exact, else with their own, for numbers whose largest is packed with exponent
+    /// `up`.
+    #[inline(always)]
+    unsafe fn new(extent: Extent<L>, common: L::I, up: i32) -> Self {
+        const { assert!(SCALED == 0 && ALONE == 1 && ANY == 2) };
+        // SAFETY: the caller is compiled for the level.
+        unsafe {
+            let own = base::<L>(extent.top);
+            // Ones where numbers are not finite or some would lose bits.
+            let special = L::shr::<31>(L::sub_i(L::splat_i(254), extent.top));
+            let low = L::sub_i(extent.low, L::splat_i(127 - (SPAN + up)));
+            let lost = L::or(special, L::shr::<31>(L::sub_i(low, own)));
+            let lost_in_common = L::or(special, L::shr::<31>(L::sub_i(low, common)));
+            let kind = L::add_i(lost, lost_in_common);
+            let zero = L::splat_i(0);
+            let base = L::select(L::equal(kind, zero), common, own);
+            let field = L::shl::<23>(L::sub_i(L::splat_i(127 + up), base));
+            let one = L::splat_i(127 << 23);
+            let field = L::select(L::equal(lost, zero), field, one);
+            Packing {
+                base,
+                kind,
+                scale: L::from_bits(field),
+            }
+        }
     }
 }
 
-/// The bytes beside numbers. Where numbers are packed as they are it does not matter what they are.
+/// The largest lane.
 #[inline(always)]
-unsafe fn bytes<L: Lanes>(fields: L::I, base: L::I) -> L::I {
+unsafe fn largest<L: Lanes>(x: L::I) -> i32 {
+    let mut lanes = [i32::MIN; 16];
+    // SAFETY: the caller is compiled for the level, whose vectors have at most 16 lanes.
+    unsafe { L::store_i(lanes.as_mut_ptr(), x) };
+    lanes.into_iter().fold(i32::MIN, i32::max)
+}
+
+/// The bytes beside numbers, `top` for a number with the exponent `base`. Where numbers are packed as they are it does not matter what they are.
+#[inline(always)]
+unsafe fn bytes<L: Lanes>(fields: L::I, base: L::I, top: i32) -> L::I {
     // SAFETY: the caller is compiled for the level.
     unsafe {
-        let byte = L::sub_i(L::add_i(base, L::splat_i(TOP_BYTE + 127)), fields);
+        let byte = L::sub_i(L::add_i(base, L::splat_i(top + 127)), fields);
         let zero = L::equal(fields, L::splat_i(0));
         let byte = L::and(byte, L::splat_i(0xff));
         L::select(zero, L::splat_i(ZERO_BYTE), byte)
@@ -97,24 +134,40 @@ impl<const N: usize> Job for PackA<'_, N> {
             for (kb, block) in blocks.enumerate() {
                 let to = self.panel.add(kb * Layout::<N>::A_BLOCK);
                 let exponents = to.add(Layout::<N>::A_EXPONENTS).cast::<i32>();
-                for i in (0..MR).step_by(L::COUNT) {
-                    let from = block.as_ptr().add(i);
-                    let mut extent = Extent::<L>::none();
+                // Rows have a common base where they can: the largest of the finite ones.
+                let mut extents = [Extent::<L>::none(); MR / 4];
+                let mut top = L::splat_i(0);
+                for (group, extent) in extents.iter_mut().enumerate().take(MR / L::COUNT) {
+                    let from = block.as_ptr().add(group * L::COUNT);
                     for p in 0..N {
-                        extent = extent.include(fields::<L>(L::load(from.add(p * MR)), min_field));
+                        *extent = extent.include(fields::<L>(L::load(from.add(p * MR)), min_field));
                     }
-                    let (base, kind, scale) = heads::<L>(extent, UP_A);
+                    let special = L::equal(extent.top, L::splat_i(255));
+                    top = L::max_i(top, L::select(special, L::splat_i(0), extent.top));
+                }
+                let common = largest::<L>(base::<L>(top));
+                let mut kinds = L::splat_i(SCALED);
+                for (group, extent) in extents.iter().enumerate().take(MR / L::COUNT) {
+                    let i = group * L::COUNT;
+                    let from = block.as_ptr().add(i);
+                    let packing = Packing::<L>::new(*extent, L::splat_i(common), UP_A);
+                    let Packing { base, kind, scale } = packing;
+                    kinds = L::max_i(kinds, kind);
                     L::store_i(to.add(Layout::<N>::A_BASES).cast::<i32>().add(i), base);
                     L::store_i(to.add(Layout::<N>::A_KINDS).cast::<i32>().add(i), kind);
                     for p in 0..N {
                         let x = L::load(from.add(p * MR));
                         L::store(to.cast::<f32>().add(p * MR + i), L::mul(x, scale));
-                        let byte = bytes::<L>(fields::<L>(x, min_field), base);
+                        let field = fields::<L>(x, min_field);
+                        let byte = bytes::<L>(field, base, TOP_BYTE_A);
                         let two = L::or(byte, L::shl::<8>(byte));
                         let four = L::or(two, L::shl::<16>(two));
                         L::store_i(exponents.add(p * MR + i), four);
                     }
                 }
+                let head = to.add(Layout::<N>::A_HEAD).cast::<i32>();
+                head.write(common);
+                head.add(1).write(largest::<L>(kinds));
             }
         }
     }
@@ -125,8 +178,8 @@ pub struct PackB<'a, const N: usize> {
     pub values: &'a [f32],
     pub k: usize,
     pub min_field: u32,
-    /// F.
-    pub bits: i32,
+    /// u of a product with the bases as its exponents.
+    pub top: i32,
     pub panel: *mut u8,
 }
 
@@ -144,21 +197,18 @@ impl<const N: usize> Job for PackB<'_, N> {
                 for at in (0..N * columns).step_by(L::COUNT) {
                     extent = extent.include(fields::<L>(L::load(from.add(at)), min_field));
                 }
-                let (mut tops, mut lows) = ([0; 16], [255; 16]);
-                L::store_i(tops.as_mut_ptr(), extent.top);
-                L::store_i(lows.as_mut_ptr(), extent.low);
+                let smallest = 255 - largest::<L>(L::sub_i(L::splat_i(255), extent.low));
                 let extent = Extent::<L> {
-                    top: L::splat_i(tops.into_iter().fold(0, i32::max)),
-                    low: L::splat_i(lows.into_iter().fold(255, i32::min)),
+                    top: L::splat_i(largest::<L>(extent.top)),
+                    low: L::splat_i(smallest),
                 };
-                let (base, kind, scale) = heads::<L>(extent, self.bits + UP_B);
+                let own = base::<L>(extent.top);
+                let packing = Packing::<L>::new(extent, own, UP_B);
+                let Packing { base, kind, scale } = packing;
                 let to = self.panel.add(kb * Layout::<N>::b_block::<L>());
-                // A vector has four lanes or more, and the heads' place room for sixteen.
                 let head = to.add(Layout::<N>::b_head::<L>()).cast::<i32>();
-                L::store_i(head, base);
-                let mut kinds = [0; 16];
-                L::store_i(kinds.as_mut_ptr(), kind);
-                head.add(1).write(kinds[0]);
+                head.write(largest::<L>(base));
+                head.add(1).write(largest::<L>(kind));
                 let exponents = to.add(Layout::<N>::b_exponents::<L>()).cast::<i32>();
                 for p in 0..N {
                     let at = |v: usize| p * columns + v * L::COUNT;
@@ -166,7 +216,7 @@ impl<const N: usize> Job for PackB<'_, N> {
                     for (v, byte) in byte.iter_mut().enumerate() {
                         let x = L::load(from.add(at(v)));
                         L::store(to.cast::<f32>().add(at(v)), L::mul(x, scale));
-                        *byte = bytes::<L>(fields::<L>(x, min_field), base);
+                        *byte = bytes::<L>(fields::<L>(x, min_field), base, self.top - TOP_BYTE_A);
                     }
                     let low = L::or(byte[0], L::shl::<8>(byte[1]));
                     let high = L::or(byte[2], L::shl::<8>(byte[3]));

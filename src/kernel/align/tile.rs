@@ -1,0 +1,451 @@
+//! Tiles: the rows of every block, one after the other, each in the quickest way that is exact.
+//!
+//! The loops over the rows hold nothing but what nearly all rows need. What few rows need lies behind one branch, in a function
+//! of its own ([`BlockRows::compute_carefully`]), and c is kept free of what would send a row there again and again
+//! ([`Parked`]).
+
+use std::mem::MaybeUninit;
+
+use super::{
+    ALONE, ANY, Block, CAREFUL, Common, HIGH, HIGHEST, Live, MR, PLAIN, SCALED, SingleRow, VECTORS,
+    fields, in_every_byte, without_sign,
+};
+use crate::kernel::Tile;
+use crate::kernel::lanes::{Job, Lanes};
+
+/// How a kernel computes rows.
+pub trait Rows<const N: usize, const GROUPS: usize>: Sized {
+    type Level: Lanes;
+    /// What depends on a base.
+    type Constants: Copy;
+
+    /// Bases below this are computed with [`PLAIN`].
+    const PLAIN_BELOW: i32;
+
+    fn common(&self) -> &Common;
+
+    /// Constants for a base.
+    unsafe fn constants<const CARE: u8>(&self, base: i32) -> Self::Constants;
+
+    /// One row over one block. Returns whether any lane has to be looked at again: if CAREFUL, after the results have been
+    /// stored; else nothing has been stored.
+    unsafe fn row<const CARE: u8>(
+        &self,
+        row: Row<N>,
+        constants: Self::Constants,
+        u: &[Exponents; GROUPS],
+        live: &Live<Self::Level, VECTORS>,
+    ) -> bool;
+
+    /// Do [`PLAIN`] and [`HIGH`] need a finite c?
+    const PARKS: bool;
+
+    /// How far c's exponent must lie above that of low products for them not to matter.
+    const FAR: i32;
+
+    /// What becomes of c when all products are zero.
+    fn keep(c: f32) -> f32;
+}
+
+/// Row `i` over a block.
+#[derive(Clone, Copy)]
+pub struct Row<const N: usize> {
+    pub block: Block<N>,
+    pub i: usize,
+    /// Before the block.
+    pub c: *const f32,
+    /// The results, which may lie where `c` does.
+    pub d: *mut f32,
+}
+
+/// u of the rows of a tile in one block.
+#[repr(align(64))]
+pub struct Exponents(pub [i32; 16 * MR]);
+
+impl Exponents {
+    const fn new() -> Self {
+        Exponents([0; 16 * MR])
+    }
+
+    /// Those of row `i`, as exponent fields.
+    #[inline(always)]
+    pub unsafe fn of_row<L: Lanes>(&self, i: usize) -> [L::I; VECTORS] {
+        // SAFETY: the caller is compiled for the level; i < MR.
+        unsafe { fields::<L>(L::load_i(self.0.as_ptr().add(i * L::COUNT))) }
+    }
+}
+
+/// Is any u of row `i` smaller?
+#[inline(always)]
+unsafe fn any_below<L: Lanes, const GROUPS: usize>(
+    u: &[Exponents; GROUPS],
+    i: usize,
+    smallest: i32,
+) -> bool {
+    // SAFETY: the caller is compiled for the level; i < MR.
+    unsafe {
+        let smallest = L::splat_i(in_every_byte(smallest));
+        let mut least = smallest;
+        for u in u {
+            least = L::min_bytes(least, L::load_i(u.0.as_ptr().add(i * L::COUNT)));
+        }
+        let differs = L::any_bit(L::xor(least, smallest));
+        L::any_negative(L::sub_i(L::splat_i(0), differs))
+    }
+}
+
+/// Rows that do not go the usual way. A bit stands for a row.
+#[derive(Clone, Copy)]
+struct Ways {
+    /// Only the scalar code can compute them.
+    slow: u32,
+    /// They have bases of their own, or some of their products may be too large.
+    careful: u32,
+}
+
+/// First pass over a block: all rows' u, and their ways.
+#[inline(always)]
+unsafe fn first_pass<L: Lanes, const N: usize, const GROUPS: usize>(
+    block: Block<N>,
+    rows: usize,
+    common: &Common,
+    u: &mut [Exponents; GROUPS],
+) -> Ways {
+    // SAFETY: rows <= MR; the block is packed.
+    unsafe {
+        for i in 0..rows {
+            for (group, u) in u.iter_mut().enumerate() {
+                let least = block.exponents::<L>(i, group, GROUPS);
+                L::store_i(u.0.as_mut_ptr().add(i * L::COUNT), least);
+            }
+        }
+        let mut ways = Ways {
+            slow: 0,
+            careful: 0,
+        };
+        let columns = block.columns_head::<L>().kind;
+        if block.rows_head().kind.max(columns) != SCALED {
+            for i in 0..rows {
+                let kind = block.row_head(i).kind.max(columns);
+                ways.slow |= u32::from(kind == ANY) << i;
+                ways.careful |= u32::from(kind == ALONE) << i;
+            }
+        }
+        let base = block.common_base::<L>();
+        if base > HIGHEST {
+            for i in 0..rows {
+                let over = any_below::<L, GROUPS>(u, i, common.smallest_u(base));
+                ways.careful |= u32::from(over) << i;
+            }
+        }
+        ways
+    }
+}
+
+/// Infinities and NaNs of a tile's c, taken out of it: lanes that hold one always will, and only infinities and NaNs among the
+/// factors, which take rows to the scalar code, can change it. In c their places hold 1, which is never out of the vectors'
+/// range, like those of lanes without a column.
+struct Parked {
+    /// Rows with numbers taken out.
+    rows: u32,
+    /// Those rows as they were.
+    numbers: [MaybeUninit<f32>; 64 * MR],
+}
+
+impl Parked {
+    const fn new() -> Parked {
+        Parked {
+            rows: 0,
+            numbers: [MaybeUninit::uninit(); 64 * MR],
+        }
+    }
+
+    /// Where row i is kept.
+    #[inline(always)]
+    unsafe fn row(&mut self, i: usize) -> *mut f32 {
+        // SAFETY: i < MR.
+        unsafe { self.numbers.as_mut_ptr().add(64 * i).cast() }
+    }
+
+    /// Takes them out of row `i`, none of which is out.
+    #[inline(always)]
+    unsafe fn take_out<L: Lanes>(&mut self, i: usize, c: *mut f32) {
+        // SAFETY: the caller is compiled for the level; the row is there.
+        unsafe {
+            let mut any = L::splat_i(0);
+            for v in 0..VECTORS {
+                any = L::or(any, beyond_finite::<L>(L::load(c.add(v * L::COUNT))));
+            }
+            if !L::any_negative(any) {
+                return;
+            }
+            self.rows |= 1 << i;
+            for v in 0..VECTORS {
+                let at = c.add(v * L::COUNT);
+                let x = L::load(at);
+                L::store(self.row(i).add(v * L::COUNT), x);
+                L::store(
+                    at,
+                    L::select_by_sign(beyond_finite::<L>(x), L::splat(1.0), x),
+                );
+            }
+        }
+    }
+
+    /// Puts those of row `i` back.
+    #[inline(always)]
+    unsafe fn put_back<L: Lanes>(&mut self, i: usize, c: *mut f32) {
+        if self.rows >> i & 1 == 0 {
+            return;
+        }
+        self.rows &= !(1 << i);
+        for v in 0..VECTORS {
+            // SAFETY: the caller is compiled for the level; the row is there, and was stored when numbers were taken out.
+            unsafe {
+                let (at, x) = (c.add(v * L::COUNT), L::load(self.row(i).add(v * L::COUNT)));
+                L::store(at, L::select_by_sign(beyond_finite::<L>(x), x, L::load(at)));
+            }
+        }
+    }
+}
+
+/// Negative where x is an infinity or a NaN.
+#[inline(always)]
+unsafe fn beyond_finite<L: Lanes>(x: L::F) -> L::I {
+    // SAFETY: the caller is compiled for the level.
+    unsafe {
+        let finite = L::splat_i(f32::MAX.to_bits() as i32);
+        L::sub_i(finite, L::and(L::bits(x), L::splat_i(i32::MAX)))
+    }
+}
+
+/// Makes a row of c ready: zeros lose their signs, and lanes without a column hold 1.
+#[inline(always)]
+unsafe fn prepare<L: Lanes>(c: *mut f32, live_columns: usize) {
+    let columns = VECTORS * L::COUNT;
+    // SAFETY: the caller is compiled for the level; the row is there.
+    unsafe {
+        for v in 0..VECTORS {
+            let at = c.add(v * L::COUNT);
+            L::store(at, without_sign::<L>(L::load(at)));
+        }
+        if live_columns < columns {
+            std::slice::from_raw_parts_mut(c, columns)[live_columns..].fill(1.0);
+        }
+    }
+}
+
+/// Computes a tile.
+pub struct TileJob<'a, K, const N: usize, const GROUPS: usize> {
+    pub kernel: &'a K,
+    pub tile: &'a Tile,
+}
+
+impl<K: Rows<N, GROUPS>, const N: usize, const GROUPS: usize> Job for TileJob<'_, K, N, GROUPS> {
+    #[inline(always)]
+    unsafe fn run<M: Lanes>(self) {
+        let TileJob { kernel, tile } = self;
+        let columns = VECTORS * K::Level::COUNT;
+        // SAFETY: compiled for the level, which is the kernel's; the tile is as the engine describes it.
+        unsafe {
+            let mut u = [const { Exponents::new() }; GROUPS];
+            let mut parked = Parked::new();
+            // From this base on no finite c lies so far above the products that all of them are cut to nothing.
+            let high_from = K::PLAIN_BELOW.max(128 - kernel.common().top);
+            // Where c lies, and where results go that may have to be computed again.
+            let mut spare = [MaybeUninit::<f32>::uninit(); 64 * MR];
+            let (mut c, mut other) = (tile.c.cast::<f32>(), spare.as_mut_ptr().cast::<f32>());
+            for i in 0..tile.rows {
+                let row = c.add(i * columns);
+                prepare::<K::Level>(row, tile.cols);
+                if K::PARKS {
+                    parked.take_out::<K::Level>(i, row);
+                }
+            }
+            for kb in 0..tile.blocks {
+                let block = Block::<N>::new::<K::Level>(tile, kb);
+                let ways =
+                    first_pass::<K::Level, N, GROUPS>(block, tile.rows, kernel.common(), &mut u);
+                let mut rows = BlockRows {
+                    kernel,
+                    tile,
+                    kb,
+                    u: &u,
+                    ways,
+                    parked: &mut parked,
+                };
+                let base = block.common_base::<K::Level>();
+                if base < K::PLAIN_BELOW {
+                    rows.compute::<PLAIN>(c, c);
+                } else if base >= high_from {
+                    rows.compute_high(c, other);
+                    (c, other) = (other, c);
+                } else {
+                    rows.compute::<CAREFUL>(c, c);
+                }
+            }
+            for i in 0..tile.rows {
+                if K::PARKS {
+                    parked.put_back::<K::Level>(i, c.add(i * columns));
+                }
+            }
+            if c != tile.c.cast() {
+                std::ptr::copy_nonoverlapping(c, tile.c.cast(), tile.rows * columns);
+            }
+        }
+    }
+}
+
+/// The rows of block `kb` of a tile.
+struct BlockRows<'a, K, const N: usize, const GROUPS: usize> {
+    kernel: &'a K,
+    tile: &'a Tile,
+    kb: usize,
+    u: &'a [Exponents; GROUPS],
+    ways: Ways,
+    parked: &'a mut Parked,
+}
+
+impl<K: Rows<N, GROUPS>, const N: usize, const GROUPS: usize> BlockRows<'_, K, N, GROUPS> {
+    const COLUMNS: usize = VECTORS * K::Level::COUNT;
+
+    /// All rows from `c` to `d`, most of them with the care given. Returns the others.
+    #[inline(always)]
+    unsafe fn compute<const CARE: u8>(&mut self, c: *const f32, d: *mut f32) -> u32 {
+        // SAFETY: compiled for the level; the tile has the block and its rows.
+        unsafe {
+            let block = Block::<N>::new::<K::Level>(self.tile, self.kb);
+            let constants = self
+                .kernel
+                .constants::<CARE>(block.common_base::<K::Level>());
+            let (unusual, none) = (self.ways.slow | self.ways.careful, Live::none());
+            let (kernel, u) = (self.kernel, self.u);
+            let mut others = 0;
+            for i in 0..self.tile.rows {
+                let (c, d) = (c.add(i * Self::COLUMNS), d.add(i * Self::COLUMNS));
+                let again = CARE == CAREFUL
+                    || unusual >> i & 1 != 0
+                    || kernel.row::<CARE>(Row { block, i, c, d }, constants, u, &none);
+                if again {
+                    self.compute_carefully(i, c, d);
+                    others |= 1 << i;
+                }
+            }
+            others
+        }
+    }
+
+    /// All rows from `c` to `d`, which are not the same; results may overflow. They are looked at together: a branch that waits
+    /// for every row's results would let the processor look less far ahead.
+    #[inline(always)]
+    unsafe fn compute_high(&mut self, c: *const f32, d: *mut f32) {
+        // SAFETY: compiled for the level; the tile has the block and its rows.
+        unsafe {
+            let others = self.compute::<HIGH>(c, d);
+            if !K::PARKS || !any_large::<K::Level>(d, self.tile.rows * Self::COLUMNS) {
+                return;
+            }
+            for i in 0..self.tile.rows {
+                let (c, d) = (c.add(i * Self::COLUMNS), d.add(i * Self::COLUMNS));
+                if others >> i & 1 == 0 && any_large::<K::Level>(d, Self::COLUMNS) {
+                    self.compute_carefully(i, c, d);
+                }
+            }
+        }
+    }
+
+    /// Row `i` from `c` to `d`, whatever is in it. A function of its own, so that nothing of it lies in the loop over the rows.
+    #[cold]
+    #[inline(never)]
+    unsafe fn compute_carefully(&mut self, i: usize, c: *const f32, d: *mut f32) {
+        // SAFETY: the level's instructions are there; the tile has the block and the row.
+        unsafe {
+            if c != d {
+                std::ptr::copy_nonoverlapping(c, d, Self::COLUMNS);
+            }
+            K::Level::dispatch(CarefulRow {
+                rows: self,
+                i,
+                c: d,
+            });
+        }
+    }
+}
+
+/// Row `i`, in place.
+struct CarefulRow<'a, 'b, K, const N: usize, const GROUPS: usize> {
+    rows: &'b mut BlockRows<'a, K, N, GROUPS>,
+    i: usize,
+    c: *mut f32,
+}
+
+impl<K: Rows<N, GROUPS>, const N: usize, const GROUPS: usize> Job
+    for CarefulRow<'_, '_, K, N, GROUPS>
+{
+    #[inline(always)]
+    unsafe fn run<M: Lanes>(self) {
+        let CarefulRow { rows, i, c } = self;
+        let BlockRows {
+            kernel,
+            tile,
+            kb,
+            u,
+            ..
+        } = *rows;
+        // SAFETY: compiled for the level, which is the kernel's; the tile has the block and the row.
+        unsafe {
+            let block = Block::<N>::new::<K::Level>(tile, kb);
+            let single = SingleRow {
+                common: kernel.common(),
+                block,
+                i,
+                d: c,
+                is_last: tile.last && kb + 1 == tile.blocks,
+            };
+            rows.parked.put_back::<K::Level>(i, c);
+            if rows.ways.slow >> i & 1 != 0 {
+                single.compute::<K::Level>(tile.cols);
+            } else {
+                let mut before = [0.0; 64];
+                let columns = VECTORS * K::Level::COUNT;
+                std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
+                let base = block.base::<K::Level>(i);
+                let constants = kernel.constants::<CAREFUL>(base);
+                let live = Live::new(tile.cols);
+                let row = Row { block, i, c, d: c };
+                let again = kernel.row::<CAREFUL>(row, constants, u, &live);
+                let smallest = kernel.common().smallest_u(base);
+                let over = any_below::<K::Level, GROUPS>(u, i, smallest);
+                if again || over {
+                    let (u, before) = ([&u[0], &u[GROUPS - 1]], &before[..tile.cols]);
+                    single.repair::<K::Level>(u, before, K::FAR, K::keep);
+                }
+            }
+            if K::PARKS {
+                rows.parked.take_out::<K::Level>(i, c);
+            }
+        }
+    }
+}
+
+/// May any of these results have overflowed? They are a multiple of a vector's lanes.
+#[inline(always)]
+unsafe fn any_large<L: Lanes>(results: *const f32, count: usize) -> bool {
+    // SAFETY: the caller is compiled for the level; the results are there.
+    unsafe {
+        let mut largest = [L::splat_i(0); VECTORS];
+        for at in (0..count).step_by(VECTORS * L::COUNT) {
+            for (v, largest) in largest.iter_mut().enumerate() {
+                let result = L::bits(L::load(results.add(at + v * L::COUNT)));
+                *largest = L::max_i(*largest, L::and(result, L::splat_i(i32::MAX)));
+            }
+        }
+        // Toward zero an overflow ends at the largest number, of which a unit may return its first bits only.
+        let below = L::splat_i((f32::MAX.to_bits() as i32 & !0x3ff) - 1);
+        let mut over = L::splat_i(0);
+        for largest in largest {
+            over = L::or(over, L::sub_i(below, largest));
+        }
+        L::any_negative(over)
+    }
+}
