@@ -391,9 +391,7 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Rows<N, 1>
 
     const FAR: i32 = 0;
 
-    fn keep(c: f32) -> f32 {
-        keep::<OUT>(c)
-    }
+    const KEPT: i32 = if OUT == CUT13 { !0x3ff } else { !0 };
 }
 
 /// Adds `second` to `sums`; where that overflows, keeps half the sum and takes one off `s`.

@@ -101,14 +101,41 @@ struct Head {
     kind: i32,
 }
 
+/// What lies beside all rows of a block together, or beside its columns.
+#[derive(Clone, Copy)]
+struct BlockHead {
+    /// The base that most rows have, or the columns'.
+    base: i32,
+    /// The largest kind.
+    kind: i32,
+    /// The largest byte beside a number that is not zero; -1 if all are zero.
+    reach: i32,
+}
+
+impl BlockHead {
+    /// The one that lies there.
+    #[inline(always)]
+    unsafe fn read(at: *const u8) -> BlockHead {
+        // SAFETY: promised by the caller.
+        unsafe { at.cast::<BlockHead>().read() }
+    }
+
+    /// # Safety
+    /// There must be room.
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u8) {
+        // SAFETY: promised by the caller.
+        unsafe { to.cast::<BlockHead>().write(self) };
+    }
+}
+
 /// Where things lie in packed blocks of N elements for a level's vectors.
 struct Layout<const N: usize>;
 
 impl<const N: usize> Layout<N> {
     /// Where the exponents of A begin: numbers and exponents of its rows lie side by side, MR for each element of K.
     const A_EXPONENTS: usize = 4 * N * MR;
-    /// Where the bases of A's rows begin, then their kinds, then the head of them all: the base that most have, and the
-    /// largest kind.
+    /// Where the bases of A's rows begin, then their kinds, then the head of them all.
     const A_BASES: usize = 2 * Self::A_EXPONENTS;
     const A_KINDS: usize = Self::A_BASES + 4 * MR;
     const A_HEAD: usize = Self::A_KINDS + 4 * MR;
@@ -172,11 +199,10 @@ impl<const N: usize> Block<N> {
         }
     }
 
-    /// The base that most rows have, and the largest kind.
     #[inline(always)]
-    unsafe fn rows_head(&self) -> Head {
+    unsafe fn rows_head(&self) -> BlockHead {
         // SAFETY: the head lies in the block.
-        unsafe { head(self.a.add(Layout::<N>::A_HEAD)) }
+        unsafe { BlockHead::read(self.a.add(Layout::<N>::A_HEAD)) }
     }
 
     /// The sum of row i's and the columns' bases.
@@ -199,9 +225,9 @@ impl<const N: usize> Block<N> {
     }
 
     #[inline(always)]
-    unsafe fn columns_head<L: Lanes>(&self) -> Head {
+    unsafe fn columns_head<L: Lanes>(&self) -> BlockHead {
         // SAFETY: the head lies in the block.
-        unsafe { head(self.b.add(Layout::<N>::b_head::<L>())) }
+        unsafe { BlockHead::read(self.b.add(Layout::<N>::b_head::<L>())) }
     }
 
     /// u of row i against all columns, four to a lane; only elements `first`, `first + step`, ...
@@ -246,19 +272,6 @@ impl<const N: usize> Block<N> {
                 *sums = L::pin(*sums);
                 p += step;
             }
-        }
-    }
-}
-
-/// A head that lies there.
-#[inline(always)]
-unsafe fn head(at: *const u8) -> Head {
-    // SAFETY: promised by the caller.
-    unsafe {
-        let at = at.cast::<i32>();
-        Head {
-            base: at.read(),
-            kind: at.add(1).read(),
         }
     }
 }
@@ -426,13 +439,14 @@ impl<const N: usize> SingleRow<'_, N> {
             let columns = Layout::<N>::columns::<L>();
             let (row, head) = (self.block.row(self.i), self.block.row_head(self.i));
             let (b, b_head) = (self.block.columns(), self.block.columns_head::<L>());
-            let back = |x: f32, head: Head, up: i32| {
-                if head.kind != ANY {
-                    scalar::times_power_of_two(x, head.base - up)
+            let back = |x: f32, (base, kind): (i32, i32), up: i32| {
+                if kind != ANY {
+                    scalar::times_power_of_two(x, base - up)
                 } else {
                     x
                 }
             };
+            let (head, b_head) = ((head.base, head.kind), (b_head.base, b_head.kind));
             let a: [f32; N] = std::array::from_fn(|p| back(*row.add(p * MR), head, UP_A));
             let b: [f32; N] = std::array::from_fn(|p| back(*b.add(p * columns + j), b_head, UP_B));
             let d = self.common.scalar.block(&a, &b, c);
@@ -453,16 +467,10 @@ impl<const N: usize> SingleRow<'_, N> {
         });
     }
 
-    /// What a row needs beyond the vectors: `before` is its c before the block. Zero products leave c as `keep` makes it,
+    /// What a row needs beyond the vectors: `before` is its c before the block. Zero products leave the bits `kept` of c,
     /// lanes out of the vectors' range go the scalar way. `far` says how far c's exponent must lie above [`LOWEST`] (or
     /// the exponent that goes with [`LARGEST_U`]) for low products not to matter.
-    unsafe fn repair<L: Lanes>(
-        &self,
-        u: [&Exponents; 2],
-        before: &[f32],
-        far: i32,
-        keep: impl Fn(f32) -> f32,
-    ) {
+    unsafe fn repair<L: Lanes>(&self, u: [&Exponents; 2], before: &[f32], far: i32, kept: i32) {
         let (block, i) = (self.block, self.i);
         let columns = Layout::<N>::columns::<L>();
         // SAFETY: the block has the row and the row its lanes.
@@ -489,7 +497,7 @@ impl<const N: usize> SingleRow<'_, N> {
                         *block.row(i).add(p * MR) == 0.0 || *column == 0.0
                     };
                     *d = if u == ZERO_BLOCK && (0..N).all(is_zero) {
-                        keep(c)
+                        f32::from_bits(c.to_bits() & kept as u32) + 0.0
                     } else {
                         self.lane::<L>(j, c)
                     };

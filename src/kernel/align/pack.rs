@@ -1,7 +1,8 @@
 //! Packing for aligning kernels; the layout is explained in the module above.
 
 use super::{
-    ALONE, ANY, LOWEST_BASE, Layout, MR, SCALED, SPAN, TOP_BYTE_A, UP_A, UP_B, VECTORS, ZERO_BYTE,
+    ALONE, ANY, BlockHead, LOWEST_BASE, Layout, MR, SCALED, SPAN, TOP_BYTE_A, UP_A, UP_B, VECTORS,
+    ZERO_BYTE,
 };
 use crate::kernel::lanes::{Job, Lanes};
 
@@ -55,6 +56,8 @@ impl<L: Lanes> Extent<L> {
 struct Packing<L: Lanes> {
     base: L::I,
     kind: L::I,
+    /// How far the smallest number that is not zero lies below the base; far below zero if all are.
+    spread: L::I,
     /// What they are multiplied with.
     scale: L::F,
 }
@@ -86,9 +89,12 @@ impl<L: Lanes> Packing<L> {
             let field = L::shl::<23>(L::sub_i(L::splat_i(127 + up), base));
             let one = L::splat_i(127 << 23);
             let field = L::select(L::equal(lost, zero), field, one);
+            let all_zero = L::equal(extent.top, zero);
+            let spread = L::sub_i(L::add_i(base, L::splat_i(127)), extent.low);
             Packing {
                 base,
                 kind,
+                spread: L::select(all_zero, L::splat_i(-1000), spread),
                 scale: L::from_bits(field),
             }
         }
@@ -146,13 +152,16 @@ impl<const N: usize> Job for PackA<'_, N> {
                     top = L::max_i(top, L::select(special, L::splat_i(0), extent.top));
                 }
                 let common = largest::<L>(base::<L>(top));
-                let mut kinds = L::splat_i(SCALED);
+                let (mut kinds, mut spreads) = (L::splat_i(SCALED), L::splat_i(-1000));
                 for (group, extent) in extents.iter().enumerate().take(MR / L::COUNT) {
                     let i = group * L::COUNT;
                     let from = block.as_ptr().add(i);
                     let packing = Packing::<L>::new(*extent, L::splat_i(common), UP_A);
-                    let Packing { base, kind, scale } = packing;
+                    let Packing {
+                        base, kind, scale, ..
+                    } = packing;
                     kinds = L::max_i(kinds, kind);
+                    spreads = L::max_i(spreads, packing.spread);
                     L::store_i(to.add(Layout::<N>::A_BASES).cast::<i32>().add(i), base);
                     L::store_i(to.add(Layout::<N>::A_KINDS).cast::<i32>().add(i), kind);
                     for p in 0..N {
@@ -165,9 +174,12 @@ impl<const N: usize> Job for PackA<'_, N> {
                         L::store_i(exponents.add(p * MR + i), four);
                     }
                 }
-                let head = to.add(Layout::<N>::A_HEAD).cast::<i32>();
-                head.write(common);
-                head.add(1).write(largest::<L>(kinds));
+                let head = BlockHead {
+                    base: common,
+                    kind: largest::<L>(kinds),
+                    reach: (largest::<L>(spreads) + TOP_BYTE_A).max(-1),
+                };
+                head.write(to.add(Layout::<N>::A_HEAD));
             }
         }
     }
@@ -204,11 +216,17 @@ impl<const N: usize> Job for PackB<'_, N> {
                 };
                 let own = base::<L>(extent.top);
                 let packing = Packing::<L>::new(extent, own, UP_B);
-                let Packing { base, kind, scale } = packing;
+                let Packing {
+                    base, kind, scale, ..
+                } = packing;
                 let to = self.panel.add(kb * Layout::<N>::b_block::<L>());
-                let head = to.add(Layout::<N>::b_head::<L>()).cast::<i32>();
-                head.write(largest::<L>(base));
-                head.add(1).write(largest::<L>(kind));
+                let top = self.top - TOP_BYTE_A;
+                let head = BlockHead {
+                    base: largest::<L>(base),
+                    kind: largest::<L>(kind),
+                    reach: (largest::<L>(packing.spread) + top).max(-1),
+                };
+                head.write(to.add(Layout::<N>::b_head::<L>()));
                 let exponents = to.add(Layout::<N>::b_exponents::<L>()).cast::<i32>();
                 for p in 0..N {
                     let at = |v: usize| p * columns + v * L::COUNT;
@@ -216,7 +234,7 @@ impl<const N: usize> Job for PackB<'_, N> {
                     for (v, byte) in byte.iter_mut().enumerate() {
                         let x = L::load(from.add(at(v)));
                         L::store(to.cast::<f32>().add(at(v)), L::mul(x, scale));
-                        *byte = bytes::<L>(fields::<L>(x, min_field), base, self.top - TOP_BYTE_A);
+                        *byte = bytes::<L>(fields::<L>(x, min_field), base, top);
                     }
                     let low = L::or(byte[0], L::shl::<8>(byte[1]));
                     let high = L::or(byte[2], L::shl::<8>(byte[3]));

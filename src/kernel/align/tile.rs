@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 
 use super::{
     ALONE, ANY, Block, CAREFUL, Common, HIGH, HIGHEST, Live, MR, PLAIN, SCALED, SingleRow, VECTORS,
-    fields, in_every_byte, without_sign,
+    ZERO_BLOCK, field, fields, in_every_byte, without_sign,
 };
 use crate::kernel::Tile;
 use crate::kernel::lanes::{Job, Lanes};
@@ -43,8 +43,8 @@ pub trait Rows<const N: usize, const GROUPS: usize>: Sized {
     /// How far c's exponent must lie above that of low products for them not to matter.
     const FAR: i32;
 
-    /// What becomes of c when all products are zero.
-    fn keep(c: f32) -> f32;
+    /// Bits of c that are left when all products are zero.
+    const KEPT: i32;
 }
 
 /// Row `i` over a block.
@@ -91,6 +91,74 @@ unsafe fn any_below<L: Lanes, const GROUPS: usize>(
         }
         let differs = L::any_bit(L::xor(least, smallest));
         L::any_negative(L::sub_i(L::splat_i(0), differs))
+    }
+}
+
+impl<L: Lanes> Live<L, VECTORS> {
+    /// Lanes of row `i` whose u is that of zero products.
+    #[inline(always)]
+    unsafe fn without_products<const GROUPS: usize>(u: &[Exponents; GROUPS], i: usize) -> Self {
+        // SAFETY: the caller is compiled for the level; i < MR.
+        unsafe {
+            let mut least = u[0].of_row::<L>(i);
+            for (v, least) in least.iter_mut().enumerate() {
+                *least = L::min_i(*least, u[GROUPS - 1].of_row::<L>(i)[v]);
+                let is_zero = L::equal(*least, L::splat_i(field(ZERO_BLOCK)));
+                *least = L::select(is_zero, L::splat_i(-1), L::splat_i(0));
+            }
+            Live(least)
+        }
+    }
+
+    /// Those that are not among `others`.
+    #[inline(always)]
+    unsafe fn remove(&mut self, others: &Self) {
+        for (live, others) in self.0.iter_mut().zip(others.0) {
+            // SAFETY: the caller is compiled for the level.
+            *live = unsafe { L::and(*live, L::xor(others, L::splat_i(-1))) };
+        }
+    }
+
+    /// Makes these lanes of `d` what they were before, of which `kept` are left.
+    #[inline(always)]
+    unsafe fn keep(&self, before: &[f32; 64], d: *mut f32, kept: i32) {
+        // SAFETY: the caller is compiled for the level; the row is there.
+        unsafe {
+            for (v, lanes) in self.0.into_iter().enumerate() {
+                let at = d.add(v * L::COUNT);
+                let before = only::<L>(L::load(before.as_ptr().add(v * L::COUNT)), kept);
+                L::store(at, L::select_by_sign(lanes, before, L::load(at)));
+            }
+        }
+    }
+}
+
+/// Are all products of a block zero?
+#[inline(always)]
+unsafe fn is_zero<L: Lanes, const N: usize>(block: Block<N>) -> bool {
+    // SAFETY: the block is packed.
+    unsafe {
+        let (rows, columns) = (block.rows_head(), block.columns_head::<L>());
+        rows.kind.max(columns.kind) == SCALED && rows.reach.min(columns.reach) < 0
+    }
+}
+
+/// What is left of a number with these bits; zeros have no signs.
+#[inline(always)]
+unsafe fn only<L: Lanes>(x: L::F, kept: i32) -> L::F {
+    // SAFETY: the caller is compiled for the level.
+    unsafe { without_sign::<L>(L::from_bits(L::and(L::bits(x), L::splat_i(kept)))) }
+}
+
+/// What becomes of a row of c when all products are zero.
+#[inline(always)]
+unsafe fn keep<L: Lanes>(c: *mut f32, kept: i32) {
+    // SAFETY: the caller is compiled for the level; the row is there.
+    unsafe {
+        for v in 0..VECTORS {
+            let at = c.add(v * L::COUNT);
+            L::store(at, only::<L>(L::load(at), kept));
+        }
     }
 }
 
@@ -264,6 +332,12 @@ impl<K: Rows<N, GROUPS>, const N: usize, const GROUPS: usize> Job for TileJob<'_
             }
             for kb in 0..tile.blocks {
                 let block = Block::<N>::new::<K::Level>(tile, kb);
+                if is_zero::<K::Level, N>(block) {
+                    for i in (0..tile.rows).filter(|_| K::KEPT != !0) {
+                        keep::<K::Level>(c.add(i * columns), K::KEPT);
+                    }
+                    continue;
+                }
                 let ways =
                     first_pass::<K::Level, N, GROUPS>(block, tile.rows, kernel.common(), &mut u);
                 let mut rows = BlockRows {
@@ -411,14 +485,23 @@ impl<K: Rows<N, GROUPS>, const N: usize, const GROUPS: usize> Job
                 std::ptr::copy_nonoverlapping(c, before.as_mut_ptr(), columns);
                 let base = block.base::<K::Level>(i);
                 let constants = kernel.constants::<CAREFUL>(base);
-                let live = Live::new(tile.cols);
+                let mut live = Live::new(tile.cols);
+                // Where no byte of a number reaches what stands for a zero, lanes without products are known.
+                let reach = block.rows_head().reach + block.columns_head::<K::Level>().reach;
+                let none = Live::without_products::<GROUPS>(u, i);
+                if reach < ZERO_BLOCK {
+                    live.remove(&none);
+                }
                 let row = Row { block, i, c, d: c };
                 let again = kernel.row::<CAREFUL>(row, constants, u, &live);
                 let smallest = kernel.common().smallest_u(base);
                 let over = any_below::<K::Level, GROUPS>(u, i, smallest);
                 if again || over {
                     let (u, before) = ([&u[0], &u[GROUPS - 1]], &before[..tile.cols]);
-                    single.repair::<K::Level>(u, before, K::FAR, K::keep);
+                    single.repair::<K::Level>(u, before, K::FAR, K::KEPT);
+                }
+                if reach < ZERO_BLOCK {
+                    none.keep(&before, c, K::KEPT);
                 }
             }
             if K::PARKS {
