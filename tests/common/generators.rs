@@ -103,9 +103,11 @@ pub enum Generator {
     Zeros,
     /// All factors positive and as large as their binade allows: the largest sums.
     Heavy,
+    /// Rows and columns at different scales, with products and c where results overflow, and zeros along K.
+    Scales,
 }
 
-pub const ALL: [Generator; 11] = [
+pub const ALL: [Generator; 12] = [
     Generator::ExponentMantissa,
     Generator::SubnormalBand,
     Generator::RandomBits,
@@ -117,6 +119,7 @@ pub const ALL: [Generator; 11] = [
     Generator::Specials,
     Generator::Zeros,
     Generator::Heavy,
+    Generator::Scales,
 ];
 
 /// `significand` (with the hidden bit at `fraction_bits`) times 2^(`exponent` - fraction_bits), as an encoding; clamped
@@ -264,6 +267,7 @@ fn factor(rng: &mut Rng, generator: Generator, format: Format, spread: i32) -> u
             let fraction = u64::MAX << rng.below(3);
             encode(format, false, spread, fraction)
         }
+        Generator::Scales => 0,
     }
 }
 
@@ -305,6 +309,8 @@ fn addend(rng: &mut Rng, generator: Generator, format: Format, spread: i32) -> u
             _ => normal(rng, format),
         },
         Generator::Zeros => rng.pick(&[0, 0, info.sign_bit(), encode(format, false, 0, 1)]),
+        Generator::Scales if rng.one_in(2) => sample(rng, format, low, high),
+        Generator::Scales => sample(rng, format, spread.min(high) - 8, spread.min(high)),
     }
 }
 
@@ -320,6 +326,7 @@ pub fn draw(
     let spread = match generator {
         Generator::Specials | Generator::Zeros => rng.range(0, 1),
         Generator::Heavy => rng.range(-3, 7),
+        Generator::Scales => rng.range(90, 127),
         _ => rng.range(0, 14),
     };
     let mut operands = Operands {
@@ -339,6 +346,7 @@ pub fn draw(
     match generator {
         Generator::Cancellation => cancel(rng, model, &mut operands),
         Generator::Zeros => clear_lines(rng, &mut operands),
+        Generator::Scales => draw_scales(rng, model, spread, &mut operands),
         _ => {}
     }
     operands
@@ -376,6 +384,37 @@ fn cancel(rng: &mut Rng, model: &Model, operands: &mut Operands) {
                 operands.b[p + stride + j * k] = nudge(rng, model.b(), bits);
             }
         }
+    }
+}
+
+/// Factors whose largest products have the exponent `top`, where the formats reach so far.
+fn draw_scales(rng: &mut Rng, model: &Model, top: i32, operands: &mut Operands) {
+    let Operands { m, n, k, .. } = *operands;
+    let scale = |rng: &mut Rng, format: Format, top: i32| {
+        let (low, high) = exponents(format);
+        match rng.below(6) {
+            0 => rng.range(low, high.min(top)),
+            1 => low,
+            _ => high.min(top),
+        }
+    };
+    let number = |rng: &mut Rng, format: Format, scale: i32| {
+        let below = rng.pick(&[0, 0, 1, 3, 30, 190]);
+        let bits = rng.bits();
+        let exponent = scale - rng.range(0, below);
+        encode(format, bits >> 63 != 0, exponent, bits)
+    };
+    for i in 0..m {
+        let scale = scale(rng, model.a(), top / 2);
+        (0..k).for_each(|p| operands.a[i + p * m] = number(rng, model.a(), scale));
+    }
+    for j in 0..n {
+        let scale = scale(rng, model.b(), top - top / 2);
+        (0..k).for_each(|p| operands.b[p + j * k] = number(rng, model.b(), scale));
+    }
+    if rng.one_in(3) {
+        let first = rng.below(k.max(1) as u64) as usize;
+        operands.a[first * m..].fill(0);
     }
 }
 
