@@ -36,6 +36,7 @@ mod dots;
 pub mod early;
 pub mod late;
 mod pack;
+mod parked;
 mod scalar;
 mod tile;
 
