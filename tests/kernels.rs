@@ -79,10 +79,10 @@ fn on_all_cores(count: usize, task: impl Fn(usize) + Sync) {
     });
 }
 
-/// The level is one for the whole process, so one test walks through everything.
 /// A generator, the operands that it drew, and what the reference makes of them.
 type Drawn = (Generator, Operands, Vec<u64>);
 
+/// The level is one for the whole process, so one test walks through everything.
 #[test]
 fn every_row_on_every_level_with_every_generator() {
     let cases = number_from_env("MFMA_TEST_CASES", 20_000);

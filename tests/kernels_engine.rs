@@ -287,12 +287,13 @@ fn custom(rng: &mut Rng) -> Option<Model> {
     let a = rng.pick(&inputs);
     let b = if rng.one_in(3) { rng.pick(&inputs) } else { a };
     let output = rng.pick(&[Fp32, Fp32, Fp16]);
-    let near = match rng.below(6) {
+    let near = match rng.below(7) {
         0 => Model::new(Arch::Cdna3, Fp16, Fp16, Fp32),
         1 => Model::new(Arch::Cdna3, E4m3Fnuz, E4m3Fnuz, Fp32),
         2 => Model::new(Arch::Cdna2, Fp16, Fp16, Fp32),
         3 => Model::new(Arch::Cdna1, Fp16, Fp16, Fp32),
         4 => Model::new(Arch::Hopper, Fp16, Fp16, Fp16),
+        5 => Model::new(Arch::Hopper, E4m3, E4m3, Fp32),
         _ => Model::new(Arch::Ampere, Fp16, Fp16, Fp32),
     };
     let mut params: Params = *near.unwrap().params();
@@ -365,4 +366,61 @@ fn custom_units_are_never_wrong() {
     force_level(None);
     println!("{done} custom units, {fast} of them on fast kernels");
     assert!(fast > wanted / 10 && fast < wanted, "{fast} of {wanted}");
+}
+
+/// A result of 13 fraction bits that overflows toward zero, and an addend far below the products, which only odd-even
+/// grouping drops.
+#[test]
+fn custom_units_in_rare_cases() {
+    use Format::*;
+    let _turn = one_at_a_time();
+    let near = |arch, format| *Model::new(arch, format, format, Fp32).unwrap().params();
+    let thirteen_bits = Params {
+        fma: 16,
+        min_exponent: Some(-126),
+        ..near(Arch::Hopper, E4m3)
+    };
+    let late = Params {
+        fma: 4,
+        drop_c_beyond: Some(25),
+        ..near(Arch::Cdna3, Bf16)
+    };
+    let mut a = vec![0; 16];
+    (a[3], a[7], a[11]) = (0xf880, 0xf880, 0xf853);
+    let mut b = vec![0; 16];
+    b[11] = 0xf8;
+    let cases = [
+        (thirteen_bits, [Bf16, E4m3], a, b, 0x7f7f_fc00, 0x7f80_0000),
+        (
+            late,
+            [Bf16, Bf16],
+            vec![0, 0x8280, 0x6780, 0xe780],
+            vec![0, 0, 0xc9ff, 0xc9ff],
+            0xe480_0000,
+            0xe580_0000,
+        ),
+    ];
+    for (params, [format_a, format_b], a, b, c, want) in cases {
+        let model = Model::from_params(params, format_a, format_b, Fp32).unwrap();
+        assert!(matches!(
+            family_of(&model),
+            Family::EarlyAddend | Family::LateAddend
+        ));
+        // Two rows, which makes it a tile's work and not a single dot product's.
+        let operands = Operands {
+            m: 2,
+            n: 1,
+            k: a.len(),
+            a: a.iter().flat_map(|&x| [x, x]).collect(),
+            b,
+            c: vec![c; 2],
+        };
+        assert_eq!(expected(&model, &operands), [want; 2]);
+        for level in levels() {
+            assert!(force_level(Some(level)));
+            let text = difference(&operands, &[want; 2], &compute(&model, &operands));
+            assert_eq!(text, None, "{model:?} on {level:?}");
+        }
+    }
+    force_level(None);
 }

@@ -204,7 +204,8 @@ impl<const ONE: bool> Cases<'_, ONE> {
         }
         let by_vectors = |largest| {
             let low = largest < LOWEST && exponent(c, 0) < LOWEST + far;
-            !low && largest < HIGHEST && d.abs() != f32::MAX
+            // Toward zero an overflow ends at the largest number, or what the unit returns of it.
+            !low && largest < HIGHEST && d.abs() != keep(f32::MAX)
         };
         match largest {
             Some(largest) if !special && by_vectors(largest) => d,

@@ -360,6 +360,11 @@ impl<L: Lanes, const V: usize> Live<L, V> {
     }
 }
 
+/// What is left of a number with these bits. A NaN must be quiet to stay one.
+fn only(x: f32, kept: i32) -> f32 {
+    f32::from_bits(x.to_bits() & kept as u32)
+}
+
 /// Zeros lose their signs.
 #[inline(always)]
 unsafe fn without_sign<L: Lanes>(x: L::F) -> L::F {
@@ -489,7 +494,7 @@ impl<const N: usize> SingleRow<'_, N> {
                     let c_exponent = (c.to_bits() >> 23 & 0xff) as i32 - 127;
                     let low = u > largest && c_exponent < enough;
                     // Toward zero an overflow ends there, but so may a result that is just as large.
-                    let perhaps_overflowed = d.read().abs() == f32::MAX;
+                    let perhaps_overflowed = d.read().abs() == only(f32::MAX, kept);
                     if !low && u >= smallest && !perhaps_overflowed {
                         continue;
                     }
@@ -498,7 +503,7 @@ impl<const N: usize> SingleRow<'_, N> {
                         *block.row(i).add(p * MR) == 0.0 || *column == 0.0
                     };
                     *d = if u == ZERO_BLOCK && (0..N).all(is_zero) {
-                        f32::from_bits(c.to_bits() & kept as u32) + 0.0
+                        only(c, kept) + 0.0
                     } else {
                         self.lane::<L>(j, c)
                     };

@@ -3,7 +3,7 @@
 use crate::format::{
     Class, Decoded, Exact, Format, Overflow, Rounding, decode, round_pack_to, to_f64, zero,
 };
-use crate::model::{Model, Params};
+use crate::model::{Model, Params, Scheme};
 use crate::reference::{self, Operand};
 
 /// Most products of a block.
@@ -137,8 +137,9 @@ impl Scalar {
             drop_c_beyond,
             ..
         } = *self.model.params();
-        let products = match self.model.params().scheme {
-            crate::model::Scheme::OddEvenGrouping => {
+        let odd_even = self.model.params().scheme == Scheme::OddEvenGrouping;
+        let products = match odd_even {
+            true => {
                 let groups = [self.sum(a, b, (0, 2), None), self.sum(a, b, (1, 2), None)];
                 match groups {
                     [Some(odd), Some(even)] => {
@@ -150,14 +151,15 @@ impl Scalar {
                     [one, other] => one.or(other),
                 }
             }
-            _ => self.sum(a, b, (0, 1), None),
+            false => self.sum(a, b, (0, 1), None),
         };
         let (mut c_sum, mut c_exponent) = Factor::new(Format::Fp32).split(c);
         let Some(products) = products else {
             // c as it is; a zero without a sign.
             return c + 0.0;
         };
-        if drop_c_beyond.is_some_and(|gap| products.exponent - c_exponent > gap as i32) {
+        let gap = drop_c_beyond.filter(|_| odd_even);
+        if gap.is_some_and(|gap| products.exponent - c_exponent > gap as i32) {
             (c_sum, c_exponent) = (0, -126);
         }
         if products.exponent >= c_exponent {

@@ -144,7 +144,7 @@ unsafe fn is_zero<L: Lanes, const N: usize>(block: Block<N>) -> bool {
     }
 }
 
-/// What is left of a number with these bits; zeros have no signs.
+/// What is left of a number with these bits; zeros have no signs, and a NaN must be quiet to stay one.
 #[inline(always)]
 unsafe fn only<L: Lanes>(x: L::F, kept: i32) -> L::F {
     // SAFETY: the caller is compiled for the level.
