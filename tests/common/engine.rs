@@ -5,7 +5,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mfma::Format;
 use mfma::Model;
-use mfma::format::decode;
 use mfma::gemm::{Problem, Storage, View, run_with};
 use mfma::kernel::Level;
 use mfma::reference::{Operand, dot};
@@ -90,8 +89,11 @@ pub fn compute(model: &Model, operands: &Operands) -> Vec<u64> {
 /// D by the reference.
 pub fn expected(model: &Model, operands: &Operands) -> Vec<u64> {
     let Operands { m, n, .. } = *operands;
+    let unit = model.unit();
     let decoded = |format: Format, bits: Vec<u64>| -> Vec<_> {
-        bits.into_iter().map(|bits| decode(format, bits)).collect()
+        bits.into_iter()
+            .map(|bits| unit.factor(format, bits))
+            .collect()
     };
     let rows: Vec<_> = (0..m)
         .map(|i| decoded(model.a(), operands.row_of_a(i)))
@@ -101,7 +103,7 @@ pub fn expected(model: &Model, operands: &Operands) -> Vec<u64> {
         let column = decoded(model.b(), operands.column_of_b(j));
         for (i, row) in rows.iter().enumerate() {
             let c = Operand::new(model.output(), operands.c[i + j * m]);
-            d.push(dot(model.unit(), row, &column, c));
+            d.push(dot(unit, row, &column, c));
         }
     }
     d

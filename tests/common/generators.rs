@@ -177,6 +177,10 @@ fn special(rng: &mut Rng, format: Format) -> u64 {
     match rng.below(3) {
         0 => infinity(format, false),
         1 => infinity(format, true),
+        // A NaN only by the bits that some units do not look at.
+        _ if format == Format::Tf32 && rng.one_in(2) => {
+            infinity(format, false) | 1 << rng.below(13)
+        }
         _ => nan(format, rng.one_in(2)),
     }
 }
