@@ -6,12 +6,12 @@
 //! would not scale anything. Other lanes, infinities and NaNs among them, take the scalar way.
 
 use super::early::Early;
-use super::late::{Addend, FAR, Late, add_groups, least};
+use super::late::{Addend, Late, add_groups, least};
 use super::scalar::MOST;
 use super::tile::Rows;
 use super::{
-    CAREFUL, Common, HIGHEST, LOWEST, Live, Products, UP_A, UP_B, VECTORS, ZERO_BLOCK, early,
-    in_usual_mode, without_sign,
+    CAREFUL, Common, HIGHEST, LOWEST, Live, Products, UP_A, UP_B, VECTORS, ZERO_BLOCK,
+    in_usual_mode, only, without_sign,
 };
 use crate::kernel::dots::{DotKernel, element};
 use crate::kernel::lanes::{Job, Lanes};
@@ -151,7 +151,7 @@ impl<const ONE: bool> Cases<'_, ONE> {
         d: *mut f32,
         n: usize,
         far: i32,
-        keep: impl Fn(f32) -> f32,
+        kept: i32,
     ) {
         let mut cs = [0.0; 64];
         for (v, c) in before.into_iter().enumerate() {
@@ -163,7 +163,7 @@ impl<const ONE: bool> Cases<'_, ONE> {
                 // SAFETY: the block has n elements of as many cases, and there is a result for each.
                 unsafe {
                     let d = d.add(lane);
-                    d.write(self.repaired(lane, c, d.read(), n, far, &keep));
+                    d.write(self.repaired(lane, c, d.read(), n, far, kept));
                 }
             }
         });
@@ -173,15 +173,7 @@ impl<const ONE: bool> Cases<'_, ONE> {
     ///
     /// # Safety
     /// The block must have n elements of the lane.
-    unsafe fn repaired(
-        &self,
-        lane: usize,
-        c: f32,
-        d: f32,
-        n: usize,
-        far: i32,
-        keep: &impl Fn(f32) -> f32,
-    ) -> f32 {
+    unsafe fn repaired(&self, lane: usize, c: f32, d: f32, n: usize, far: i32, kept: i32) -> f32 {
         let mut factors = [[0.0f32; MOST]; 2];
         for (from, to) in [self.a, self.b].into_iter().zip(&mut factors) {
             for (p, x) in to.iter_mut().enumerate().take(n) {
@@ -205,11 +197,11 @@ impl<const ONE: bool> Cases<'_, ONE> {
         let by_vectors = |largest| {
             let low = largest < LOWEST && exponent(c, 0) < LOWEST + far;
             // Toward zero an overflow ends at the largest number, or what the unit returns of it.
-            !low && largest < HIGHEST && d.abs() != keep(f32::MAX)
+            !low && largest < HIGHEST && d.abs() != only(f32::MAX, kept)
         };
         match largest {
             Some(largest) if !special && by_vectors(largest) => d,
-            None if !special => keep(c),
+            None if !special => only(c, kept) + 0.0,
             _ => self.common.scalar.block(a, b, c),
         }
     }
@@ -378,7 +370,8 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Blocks for Late<L, N, GROUPS
             let addend = Addend::new::<GROUPS, CAREFUL>(constants, least, c);
             let sums = add_groups::<L, V, GROUPS>(s, sums);
             if addend.add_to::<GROUPS, CAREFUL>(sums, c, live) || high {
-                cases.repair::<L, V>(before, c, N, FAR, |c| c);
+                let (far, kept) = (Self::FAR, Self::KEPT);
+                cases.repair::<L, V>(before, c, N, far, kept);
             }
         }
     }
@@ -409,7 +402,7 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Blocks for Early
             let s = cases.counted_down::<L, V>(look);
             let constants = Rows::constants::<CAREFUL>(self, cases.base());
             if self.vectors::<V, CAREFUL>(constants, s, cases, c, c, live) || high {
-                cases.repair::<L, V>(before, c, N, 0, early::keep::<OUT>);
+                cases.repair::<L, V>(before, c, N, Self::FAR, Self::KEPT);
             }
         }
     }

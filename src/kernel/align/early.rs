@@ -186,15 +186,6 @@ pub struct Constants<L: Lanes> {
     largest: L::I,
 }
 
-/// What becomes of c when all products are zero.
-pub(super) fn keep<const OUT: u8>(c: f32) -> f32 {
-    if OUT == CUT13 && c.is_finite() {
-        f32::from_bits(c.to_bits() & !0x3ff) + 0.0
-    } else {
-        c + 0.0
-    }
-}
-
 impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT, WIDE> {
     /// s for c. Where c lies further above the products, PLAIN: less than zero; else zero.
     #[inline(always)]

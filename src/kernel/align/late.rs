@@ -112,7 +112,7 @@ unsafe impl<L: Lanes, const N: usize, const GROUPS: usize> Kernel for Late<L, N,
 }
 
 /// How far c's exponent must lie above that of low products for them not to matter: U is 5 less, and 31 above them.
-pub(super) const FAR: i32 = 36;
+const FAR: i32 = 36;
 
 /// Numbers that depend on a base, as exponent fields.
 #[derive(Clone, Copy)]
