@@ -19,7 +19,7 @@ use engine::{Packed, levels, one_at_a_time};
 use generators::{ALL, Generator, Operands, Rng, draw, number_from_env};
 use mfma::gemm::{Call, DotBatch, Dots, Operand, Starts, Storage, run_dots};
 use mfma::kernel::{FpMode, FpModeGuard, Level, force_level};
-use mfma::model::catalogue;
+use mfma::model::{Params, catalogue};
 use mfma::reference::dot_raw;
 use mfma::threads::Workers;
 use mfma::{Arch, Format, Model};
@@ -266,6 +266,37 @@ fn long_products_and_none() {
         let drawn = Cases::new(&operands);
         assert_eq!(drawn.computed(&model), drawn.expected(&model));
     }
+}
+
+/// Results of 13 fraction bits that overflow toward zero: infinities, and not the largest number of those bits.
+#[test]
+fn overflows_of_13_bits() {
+    let _turn = one_at_a_time();
+    let near = Model::new(Arch::Hopper, Format::E4m3, Format::E4m3, Format::Fp32).unwrap();
+    let params = Params {
+        fma: 16,
+        min_exponent: Some(-126),
+        ..*near.params()
+    };
+    let model = Model::from_params(params, Format::Bf16, Format::E4m3, Format::Fp32).unwrap();
+    let (mut a, mut b) = ([0; 16], [0; 16]);
+    (a[3], a[7], a[11]) = (0xf880, 0xf880, 0xf853);
+    b[11] = 0xf8;
+    for count in [1, 3, 70] {
+        let cases = Cases {
+            count,
+            k: 16,
+            a: a.repeat(count),
+            b: b.repeat(count),
+            c: vec![0x7f7f_fc00; count],
+        };
+        assert_eq!(cases.expected(&model), vec![0x7f80_0000; count]);
+        for level in levels() {
+            assert!(force_level(Some(level)));
+            assert_eq!(cases.computed(&model), cases.expected(&model), "{level:?}");
+        }
+    }
+    force_level(None);
 }
 
 /// A batch of 1 x 1 products of numbers, which are rounded on the way, against the same products one by one.
