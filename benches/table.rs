@@ -156,7 +156,9 @@ fn ranges(filter: &str, size: usize) {
 }
 
 fn threads(filter: &str, size: usize) {
-    println!("| unit | speed-up |\n| --- | --- |");
+    println!(
+        "| unit | two threads | median | two products at once | median |\n| --- | --- | --- | --- | --- |"
+    );
     for unit in common::representatives()
         .iter()
         .filter(|unit| unit.name.contains(filter))
@@ -167,23 +169,62 @@ fn threads(filter: &str, size: usize) {
             fill(unit.model.b(), data, size * size, 2),
             fill(unit.model.output(), data, size * size, 3),
         );
-        let mut d = vec![0f32; size * size];
+        let (mut d, mut other) = (vec![0f32; size * size], vec![0f32; size * size]);
         set_num_threads(2).expect("two threads are allowed");
-        let mut time = |threads| {
-            let start = Instant::now();
-            let sizes = (size, size, size);
-            product(&unit.model, sizes, &a, &b, &c, &mut d, threads);
-            start.elapsed().as_secs_f64()
+        let run = |d: &mut [f32], threads| {
+            product(&unit.model, (size, size, size), &a, &b, &c, d, threads);
         };
-        time(2);
-        let (mut one, mut two) = (f64::INFINITY, f64::INFINITY);
-        for _ in 0..10 {
-            one = one.min(time(1));
-            two = two.min(time(2));
+        run(&mut d, 2);
+        let (mut shared, mut apart) = (Speedups::default(), Speedups::default());
+        for _ in 0..20 {
+            let one = seconds(|| run(&mut d, 1));
+            shared.add(one, seconds(|| run(&mut d, 2)));
+            let both = seconds(|| {
+                std::thread::scope(|scope| {
+                    scope.spawn(|| run(&mut other, 1));
+                    run(&mut d, 1);
+                });
+            });
+            apart.add(2.0 * one, both);
         }
-        println!("| {} | {:.2} |", unit.name, one / two);
+        println!("| {} | {shared} | {apart} |", unit.name);
     }
     set_num_threads(0).expect("the default is allowed");
+}
+
+/// Wall-clock time of `body`.
+fn seconds(body: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    body();
+    start.elapsed().as_secs_f64()
+}
+
+/// Times of the same work on one thread and on two.
+#[derive(Default)]
+struct Speedups {
+    pairs: Vec<(f64, f64)>,
+}
+
+impl Speedups {
+    fn add(&mut self, one: f64, two: f64) {
+        self.pairs.push((one, two));
+    }
+}
+
+/// The shortest times' ratio and the median of the runs' ratios.
+impl std::fmt::Display for Speedups {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let shortest = |time: fn(&(f64, f64)) -> f64| {
+            self.pairs.iter().map(time).fold(f64::INFINITY, f64::min)
+        };
+        let mut ratios: Vec<f64> = self.pairs.iter().map(|(one, two)| one / two).collect();
+        ratios.sort_by(f64::total_cmp);
+        let (best, median) = (
+            shortest(|t| t.0) / shortest(|t| t.1),
+            ratios[ratios.len() / 2],
+        );
+        write!(out, "{best:.2} | {median:.2}")
+    }
 }
 
 fn long_products(filter: &str) {
