@@ -4,27 +4,26 @@
 //! started, small work stays where it is, and many host threads can call at once without waiting for each other: a
 //! call ends when its own work is done, whatever else the pool has to do.
 
-use std::any::Any;
+mod job;
+
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, ErrorCode};
 use crate::kernel::{FpMode, FpModeGuard};
+use job::{Job, Loop};
+
+pub(crate) use job::Phases;
 
 /// Most threads that can be asked for.
 pub const MAX_THREADS: usize = 1024;
 
 /// Work below this estimate is not worth waking a thread for.
 const SMALL_NANOSECONDS: f64 = 150_000.0;
-
-/// How often a thread that waits for others looks up.
-const BETWEEN_IDLE_CALLS: Duration = Duration::from_millis(20);
 
 /// What was asked for; 0 is the default.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
@@ -124,116 +123,23 @@ impl Workers {
     /// Runs `body(0)` to `body(tasks - 1)`, each once, on this thread and the pool's, and returns when all are done. A
     /// panic in `body` comes back here. While this thread waits for the others it calls `idle` now and then.
     pub fn for_each(&self, tasks: usize, body: &(dyn Fn(usize) + Sync), idle: &dyn Fn()) {
-        let helpers = self.threads.min(tasks).saturating_sub(1);
+        self.run(&Loop { tasks, body }, idle);
+    }
+
+    /// Runs all phases of `work` in turn: a task begins when all tasks of earlier phases are done. As [`Self::for_each`]
+    /// otherwise.
+    pub(crate) fn run(&self, work: &dyn Phases, idle: &dyn Fn()) {
+        let most = (0..work.phases()).map(|phase| work.tasks(phase)).max();
+        let helpers = self.threads.min(most.unwrap_or(0)).saturating_sub(1);
         let pool = if helpers == 0 { None } else { Slot::pool() };
         match pool {
-            Some(pool) => Job::run(&pool, helpers, tasks, body, idle),
+            Some(pool) => Job::run(&pool, helpers, work, idle),
             // One thread is enough, or the system gives no more.
-            None => (0..tasks).for_each(body),
-        }
-    }
-}
-
-/// A loop that several threads work on.
-struct Job {
-    /// The loop's body, which lives in the frame of the thread that called; see [`Job::run`].
-    body: &'static (dyn Fn(usize) + Sync),
-    tasks: usize,
-    next: AtomicUsize,
-    failed: AtomicBool,
-    crew: Mutex<Crew>,
-    nobody_left: Condvar,
-}
-
-#[derive(Default)]
-struct Crew {
-    /// Helpers inside `body`.
-    active: usize,
-    /// No helper may start any more.
-    closed: bool,
-    panic: Option<Box<dyn Any + Send>>,
-}
-
-impl Job {
-    fn run(
-        pool: &Pool,
-        helpers: usize,
-        tasks: usize,
-        body: &(dyn Fn(usize) + Sync),
-        idle: &dyn Fn(),
-    ) {
-        // SAFETY: only the lifetime changes. `body` is called by this thread and by helpers between `active += 1` and
-        // `active -= 1`; a helper starts only while the job is not closed, and this function does not return before
-        // it has closed the job and seen `active` at zero. Nothing in between can unwind: what `body` and `idle` throw
-        // is caught.
-        let body: &'static (dyn Fn(usize) + Sync) =
-            unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), _>(body) };
-        let job = Arc::new(Job {
-            body,
-            tasks,
-            next: AtomicUsize::new(0),
-            failed: AtomicBool::new(false),
-            crew: Mutex::default(),
-            nobody_left: Condvar::new(),
-        });
-        for _ in 0..helpers.min(pool.size) {
-            let job = job.clone();
-            pool.rayon().spawn(move || job.help());
-        }
-        job.work();
-        let mut crew = lock(&job.crew);
-        crew.closed = true;
-        while crew.active > 0 {
-            crew = job
-                .nobody_left
-                .wait_timeout(crew, BETWEEN_IDLE_CALLS)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-            if crew.active > 0 {
-                drop(crew);
-                job.catch(idle);
-                crew = lock(&job.crew);
+            None => {
+                for phase in 0..work.phases() {
+                    (0..work.tasks(phase)).for_each(|task| work.run(phase, task));
+                }
             }
-        }
-        if let Some(panic) = crew.panic.take() {
-            drop(crew);
-            resume_unwind(panic);
-        }
-    }
-
-    /// What a thread of the pool does.
-    fn help(&self) {
-        {
-            let mut crew = lock(&self.crew);
-            if crew.closed {
-                return;
-            }
-            crew.active += 1;
-        }
-        self.work();
-        let mut crew = lock(&self.crew);
-        crew.active -= 1;
-        if crew.active == 0 {
-            self.nobody_left.notify_one();
-        }
-    }
-
-    /// Takes tasks until none are left.
-    fn work(&self) {
-        while !self.failed.load(Ordering::Relaxed) {
-            let task = self.next.fetch_add(1, Ordering::Relaxed);
-            if task >= self.tasks {
-                break;
-            }
-            self.catch(&|| (self.body)(task));
-        }
-    }
-
-    /// Keeps the first panic.
-    fn catch(&self, work: &dyn Fn()) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
-            self.failed.store(true, Ordering::Relaxed);
-            lock(&self.crew).panic.get_or_insert(panic);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorCode};
-use crate::threads::{self, Workers};
+use crate::threads::{self, Phases, Workers};
 
 /// Time between two calls of a progress callback; it must be called ten times a second.
 const BETWEEN_CALLS: Duration = Duration::from_millis(40);
@@ -120,5 +120,10 @@ impl<'a> Control<'a> {
     /// Runs tasks 0 to `count` - 1, each once, on the threads of this call; the caller's is one of them.
     pub fn for_each(&self, count: usize, task: impl Fn(usize) + Sync) {
         self.workers.for_each(count, &task, &|| self.poll());
+    }
+
+    /// Runs work in phases on the threads of this call.
+    pub fn run(&self, work: &dyn Phases) {
+        self.workers.run(work, &|| self.poll());
     }
 }

@@ -7,9 +7,9 @@ use crate::kernel::{Shape, Source};
 const MB: usize = 512;
 /// Most columns of a region of D.
 const NB: usize = 1024;
-/// Bytes of packed panels.
+/// Most bytes of packed panels.
 const PANEL_BYTES: usize = 3 << 20;
-/// Bytes of packed panels that one thread alone packs before it uses them.
+/// Bytes of packed panels for each thread, which its second cache holds.
 const OWN_PANEL_BYTES: usize = 256 << 10;
 /// Bytes of a panel of B over KC, half the first cache.
 const CACHED_B_BYTES: usize = 16 << 10;
@@ -62,11 +62,7 @@ impl Cuts {
                 nb = part(problem.n, nb / 2, nr);
             }
         }
-        let panels = if workers == 1 {
-            OWN_PANEL_BYTES
-        } else {
-            PANEL_BYTES
-        };
+        let panels = (OWN_PANEL_BYTES * workers).min(PANEL_BYTES);
         let step = (panels / (bytes(mb, nb) * kc)).max(1) * kc;
         let mc = part(mb, CACHED_A_BYTES / (a_block_bytes * kc) * mr, mr);
         let mut nc = part(nb, BLOCK_BYTES / (mc * shape.number_bytes()), nr);

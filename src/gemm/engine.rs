@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::kernel::{Family, FpMode, FpModeGuard, Kernel, Level, Part, Shape, Source, Tile};
 use crate::kernel::{family_of, kernel_for, level};
 use crate::model::Model;
-use crate::threads;
+use crate::threads::{self, Phases};
 
 /// Numbers in the panels that a task packs one after the other: neighbours share cache lines of the operand.
 const PACKED_TOGETHER: usize = 128;
@@ -73,7 +73,8 @@ pub fn run(problem: &Problem, control: &Control) -> Result<(), Error> {
     if k == 0 {
         return without_products(problem, control);
     }
-    Run::new(problem, control)?.all()
+    control.run(&Run::new(problem, control)?);
+    control.check()
 }
 
 /// D = round(beta C).
@@ -122,6 +123,23 @@ struct Region {
     /// First block of the step, and blocks in it.
     block: usize,
     blocks: usize,
+}
+
+/// How the panels of a region are packed: a task packs a group of panels over one strip of blocks.
+struct Packing {
+    /// Blocks in a strip; strips in a KC and in all.
+    strip: usize,
+    strips_a_kc: usize,
+    strips: usize,
+    /// Panels in a group.
+    group_a: usize,
+    group_b: usize,
+    /// Panels to pack.
+    panels_a: usize,
+    panels_b: usize,
+    /// Groups to pack.
+    tasks_a: usize,
+    tasks_b: usize,
 }
 
 /// A block of a region: its first panels of A and B, and how many.
@@ -175,8 +193,8 @@ impl<'a, 'b> Run<'a, 'b> {
         })
     }
 
-    /// All regions, all steps.
-    fn all(&self) -> Result<(), Error> {
+    /// The regions and their steps in the order in which they are computed.
+    fn region(&self, index: usize) -> Region {
         let Problem { m, n, .. } = self.problem;
         let Cuts {
             mb,
@@ -185,93 +203,98 @@ impl<'a, 'b> Run<'a, 'b> {
             step,
             ..
         } = self.cuts;
-        for j in (0..n).step_by(nb) {
-            for i in (0..m).step_by(mb) {
-                for block in (0..blocks).step_by(step) {
-                    let region = Region {
-                        i,
-                        rows: mb.min(m - i),
-                        j,
-                        cols: nb.min(n - j),
-                        block,
-                        blocks: step.min(blocks - block),
-                    };
-                    // With one step in all, the panels of B serve all regions below each other.
-                    self.pack(region, i == 0 || self.cuts.carries());
-                    self.compute(region);
-                    self.control.check()?;
-                }
-            }
+        let (steps, below) = (blocks.div_ceil(step), m.div_ceil(mb));
+        let block = index % steps * step;
+        let i = index / steps % below * mb;
+        let j = index / steps / below * nb;
+        Region {
+            i,
+            rows: mb.min(m - i),
+            j,
+            cols: nb.min(n - j),
+            block,
+            blocks: step.min(blocks - block),
         }
-        Ok(())
     }
 
-    /// Packs the region's panels of A, and of B if `with_b`.
-    fn pack(&self, region: Region, with_b: bool) {
+    /// How the region's panels are packed.
+    fn packing(&self, region: Region) -> Packing {
         let Shape { mr, nr, block, .. } = self.shape;
         // Tasks end where KC does.
         let strip = part(self.cuts.kc, PACKED_K / block, 1);
         let strips_a_kc = self.cuts.kc.div_ceil(strip);
-        let strips = region.blocks.div_ceil(self.cuts.kc) * strips_a_kc;
         let (group_a, group_b) = (PACKED_TOGETHER.div_ceil(mr), PACKED_TOGETHER.div_ceil(nr));
         let panels_a = region.rows.div_ceil(mr);
+        // With one step in all, the panels of B serve all regions below each other.
+        let with_b = region.i == 0 || self.cuts.carries();
         let panels_b = if with_b { region.cols.div_ceil(nr) } else { 0 };
-        let tasks_a = panels_a.div_ceil(group_a);
-        let tasks = tasks_a + panels_b.div_ceil(group_b);
-        self.control.for_each(tasks * strips, |task| {
-            let (task, at) = (task / strips, task % strips);
-            let kc_first = at / strips_a_kc * self.cuts.kc;
-            let first = kc_first + at % strips_a_kc * strip;
-            let end = region.blocks.min(kc_first + self.cuts.kc);
-            if first >= end {
-                return;
+        Packing {
+            strip,
+            strips_a_kc,
+            strips: region.blocks.div_ceil(self.cuts.kc) * strips_a_kc,
+            group_a,
+            group_b,
+            panels_a,
+            panels_b,
+            tasks_a: panels_a.div_ceil(group_a),
+            tasks_b: panels_b.div_ceil(group_b),
+        }
+    }
+
+    /// Packs some panels of the region over some of its blocks.
+    fn pack(&self, region: Region, task: usize) {
+        let Shape { mr, nr, block, .. } = self.shape;
+        let packing = self.packing(region);
+        let (task, at) = (task / packing.strips, task % packing.strips);
+        let kc_first = at / packing.strips_a_kc * self.cuts.kc;
+        let first = kc_first + at % packing.strips_a_kc * packing.strip;
+        let end = region.blocks.min(kc_first + self.cuts.kc);
+        if first >= end {
+            return;
+        }
+        let end = end.min(first + packing.strip);
+        let is_a = task < packing.tasks_a;
+        let source = if is_a { &self.a } else { &self.b };
+        let short = (source.strip_k() / block).max(1);
+        let (group, panels, lanes, start, rows) = if is_a {
+            (
+                task * packing.group_a..(task + 1) * packing.group_a,
+                packing.panels_a,
+                mr,
+                region.i,
+                region.rows,
+            )
+        } else {
+            let task = task - packing.tasks_a;
+            (
+                task * packing.group_b..(task + 1) * packing.group_b,
+                packing.panels_b,
+                nr,
+                region.j,
+                region.cols,
+            )
+        };
+        let _mode = FpModeGuard::enter(FpMode::Nearest);
+        let (own, _mine) = self.own_place();
+        // Neighbouring panels in turn, as they share cache lines of the operand.
+        for first in (first..end).step_by(short) {
+            let k_padded = short.min(end - first) * block;
+            let k_first = (region.block + first) * block;
+            for panel in group.start..group.end.min(panels) {
+                let part = Part {
+                    first: start + panel * lanes,
+                    rows: lanes.min(rows - panel * lanes),
+                    lanes,
+                    k_first,
+                    k: k_padded.min(self.problem.k - k_first),
+                    k_padded,
+                };
+                let to = self.panel(region, is_a, panel, first);
+                // SAFETY: the part lies within the checked operands; each task has blocks of its own in the panels; the
+                // kernel is one for this machine.
+                unsafe { self.pack_strip(is_a, part, to, own) }
             }
-            let end = end.min(first + strip);
-            let is_a = task < tasks_a;
-            let source = if is_a { &self.a } else { &self.b };
-            let short = (source.strip_k() / block).max(1);
-            let (panels, lanes, start, rows) = match is_a {
-                true => {
-                    let first = task * group_a;
-                    (
-                        first..panels_a.min(first + group_a),
-                        mr,
-                        region.i,
-                        region.rows,
-                    )
-                }
-                false => {
-                    let first = (task - tasks_a) * group_b;
-                    (
-                        first..panels_b.min(first + group_b),
-                        nr,
-                        region.j,
-                        region.cols,
-                    )
-                }
-            };
-            let _mode = FpModeGuard::enter(FpMode::Nearest);
-            let (own, _mine) = self.own_place();
-            // Neighbouring panels in turn, as they share cache lines of the operand.
-            for first in (first..end).step_by(short) {
-                let k_padded = short.min(end - first) * block;
-                let k_first = (region.block + first) * block;
-                for panel in panels.clone() {
-                    let part = Part {
-                        first: start + panel * lanes,
-                        rows: lanes.min(rows - panel * lanes),
-                        lanes,
-                        k_first,
-                        k: k_padded.min(self.problem.k - k_first),
-                        k_padded,
-                    };
-                    let to = self.panel(region, is_a, panel, first);
-                    // SAFETY: the part lies within the checked operands; each task has blocks of its own in the panels; the
-                    // kernel is one for this machine.
-                    unsafe { self.pack_strip(is_a, part, to, own) }
-                }
-            }
-        });
+        }
     }
 
     /// # Safety
@@ -328,42 +351,43 @@ impl<'a, 'b> Run<'a, 'b> {
         unreachable!("the iterator has no end")
     }
 
-    /// Computes the region's blocks over one step of K.
-    fn compute(&self, region: Region) {
+    /// Blocks of the region below each other, and beside each other.
+    fn blocks(&self, region: Region) -> [usize; 2] {
+        let Cuts { mc, nc, .. } = self.cuts;
+        [region.rows.div_ceil(mc), region.cols.div_ceil(nc)]
+    }
+
+    /// Computes one of the region's blocks over one step of K.
+    fn compute(&self, region: Region, task: usize) {
         let Shape { mr, nr, .. } = self.shape;
-        let Cuts { mc, nc, nb, .. } = self.cuts;
-        let (mc, nc) = (mc / mr, nc / nr);
+        let (mc, nc) = (self.cuts.mc / mr, self.cuts.nc / nr);
         let (all_down, all_across) = (region.rows.div_ceil(mr), region.cols.div_ceil(nr));
-        let (blocks_down, blocks_across) = (all_down.div_ceil(mc), all_across.div_ceil(nc));
+        let [_, blocks_across] = self.blocks(region);
         let tile = mr * nr * self.shape.number_bytes();
-        self.control.for_each(blocks_down * blocks_across, |task| {
-            if self.control.cancelled() {
-                return;
+        // Neighbours share rows of A, which are the larger part of what a block reads.
+        let (down, across) = (task / blocks_across * mc, task % blocks_across * nc);
+        let (own, _mine) = self.own_place();
+        // Blocks that are finished in one step need no place of their own.
+        let (tiles, column) = match self.cuts.carries() {
+            true => {
+                let rows = self.cuts.mb / mr;
+                debug_assert!(across < self.cuts.nb / nr);
+                let first = across * rows + down;
+                (self.places.carried + first * tile, rows * tile)
             }
-            let (down, across) = (task % blocks_down * mc, task / blocks_down * nc);
-            let (own, _mine) = self.own_place();
-            // Blocks that are finished in one step need no place of their own.
-            let (tiles, column) = match self.cuts.carries() {
-                true => {
-                    let rows = self.cuts.mb / mr;
-                    debug_assert!(across < nb / nr);
-                    let first = across * rows + down;
-                    (self.places.carried + first * tile, rows * tile)
-                }
-                false => (own, mc * tile),
-            };
-            self.block(
-                region,
-                Block {
-                    down,
-                    rows: mc.min(all_down - down),
-                    across,
-                    cols: nc.min(all_across - across),
-                    tiles,
-                    column,
-                },
-            );
-        });
+            false => (own, mc * tile),
+        };
+        self.block(
+            region,
+            Block {
+                down,
+                rows: mc.min(all_down - down),
+                across,
+                cols: nc.min(all_across - across),
+                tiles,
+                column,
+            },
+        );
     }
 
     /// Computes one block over one step of K.
@@ -447,6 +471,43 @@ impl<'a, 'b> Run<'a, 'b> {
             cols: nr.min(region.cols - j),
             c_format: self.problem.model.unit().carry(),
             last: false,
+        }
+    }
+}
+
+/// Every region is packed, then computed.
+impl Phases for Run<'_, '_> {
+    fn phases(&self) -> usize {
+        let Problem { m, n, .. } = self.problem;
+        let Cuts {
+            mb,
+            nb,
+            blocks,
+            step,
+            ..
+        } = self.cuts;
+        2 * m.div_ceil(mb) * n.div_ceil(nb) * blocks.div_ceil(step)
+    }
+
+    fn tasks(&self, phase: usize) -> usize {
+        let region = self.region(phase / 2);
+        if phase.is_multiple_of(2) {
+            let packing = self.packing(region);
+            (packing.tasks_a + packing.tasks_b) * packing.strips
+        } else {
+            self.blocks(region).iter().product()
+        }
+    }
+
+    fn run(&self, phase: usize, task: usize) {
+        if self.control.cancelled() {
+            return;
+        }
+        let region = self.region(phase / 2);
+        if phase.is_multiple_of(2) {
+            self.pack(region, task);
+        } else {
+            self.compute(region, task);
         }
     }
 }
