@@ -229,7 +229,8 @@ impl<L: Doubles, const N: usize, const EXACT: bool> Job for TileJob<'_, L, N, EX
 
 /// A tile over some blocks. A block's columns of B stay in registers while the rows pass, and c comes from the first cache
 /// and goes back there: a row of two vectors takes four loads of A and two of c for eight multiplications, so that neither
-/// loads nor the latency of sums keep the multipliers waiting.
+/// loads nor the latency of sums keep the multipliers waiting. A row's sums are added up between the multiplications of the
+/// next one: what waits for results waits in the same queue as what does not, and keeps it out when that is full.
 #[inline(always)]
 unsafe fn blocks_of<L: Doubles, const N: usize, const EXACT: bool>(
     (blocks, rows): (usize, usize),
@@ -240,6 +241,12 @@ unsafe fn blocks_of<L: Doubles, const N: usize, const EXACT: bool>(
     let nr = VECTORS * L::COUNT;
     // SAFETY: promised by the caller.
     unsafe {
+        // Nothing is due at first, which is done where nobody looks.
+        let mut nowhere = [[L::splat(0.0); VECTORS]; 1];
+        let mut due = Due::<L, N> {
+            pairs: [[L::splat(0.0); N]; VECTORS],
+            c: nowhere.as_mut_ptr().cast(),
+        };
         for _ in 0..blocks {
             let mut columns = [[L::splat(0.0); N]; VECTORS];
             for (v, column) in columns.iter_mut().enumerate() {
@@ -250,15 +257,7 @@ unsafe fn blocks_of<L: Doubles, const N: usize, const EXACT: bool>(
             let (mut row_a, mut row_c) = (a, c);
             for _ in 0..rows.div_ceil(GROUP) {
                 for i in 0..GROUP {
-                    let mut factors = [L::splat(0.0); N];
-                    for (p, x) in factors.iter_mut().enumerate() {
-                        *x = L::splat(*row_a.add(p * MR + i));
-                    }
-                    for (v, &column) in columns.iter().enumerate() {
-                        let c = row_c.add(i * nr + v * L::COUNT);
-                        let products = sum_of_products::<L, N, EXACT>(factors, column);
-                        L::store(c, add_to_c::<L, EXACT>(L::load(c), products));
-                    }
+                    due = row::<L, N, EXACT>(row_a.add(i), &columns, row_c.add(i * nr), due);
                 }
                 row_a = row_a.add(GROUP);
                 row_c = row_c.add(GROUP * nr);
@@ -266,5 +265,81 @@ unsafe fn blocks_of<L: Doubles, const N: usize, const EXACT: bool>(
             a = a.add(N * MR);
             b = b.add(N * nr);
         }
+        let sums = due.sums::<EXACT>();
+        due.add_to_c::<EXACT>(sums);
     }
+}
+
+/// fl(p1 + p2) and fl(p3 + p4) of a row, and where its c lies. With N = 2 there is the first alone.
+struct Due<L: Lanes, const N: usize> {
+    pairs: [[L::F; N]; VECTORS],
+    c: *mut f32,
+}
+
+impl<L: Doubles, const N: usize> Due<L, N> {
+    /// The sums of all products.
+    #[inline(always)]
+    unsafe fn sums<const EXACT: bool>(&self) -> [L::F; VECTORS] {
+        let mut sums = [self.pairs[0][0], self.pairs[1][0]];
+        if N == 4 {
+            for (sum, pairs) in sums.iter_mut().zip(&self.pairs) {
+                // SAFETY: the caller is compiled for the level.
+                *sum = unsafe { here::<L>(add_to_c::<L, EXACT>(pairs[0], pairs[1])) };
+            }
+        }
+        sums
+    }
+
+    #[inline(always)]
+    unsafe fn add_to_c<const EXACT: bool>(&self, sums: [L::F; VECTORS]) {
+        for (v, sum) in sums.into_iter().enumerate() {
+            // SAFETY: the row lies there.
+            unsafe {
+                let c = self.c.add(v * L::COUNT);
+                L::store(c, add_to_c::<L, EXACT>(L::load(c), sum));
+            }
+        }
+    }
+}
+
+/// Multiplies one row of A, and adds up what is due.
+#[inline(always)]
+unsafe fn row<L: Doubles, const N: usize, const EXACT: bool>(
+    a: *const f32,
+    columns: &[[L::F; N]; VECTORS],
+    c: *mut f32,
+    due: Due<L, N>,
+) -> Due<L, N> {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let mut pairs = [[L::splat(0.0); N]; VECTORS];
+        for pair in 0..N / 2 {
+            let second = L::splat(*a.add((2 * pair + 1) * MR));
+            for (pairs, column) in pairs.iter_mut().zip(columns) {
+                pairs[pair] = here::<L>(L::mul(second, column[2 * pair + 1]));
+            }
+        }
+        let sums = due.sums::<EXACT>();
+        for pair in 0..N / 2 {
+            let first = L::splat(*a.add(2 * pair * MR));
+            for (pairs, column) in pairs.iter_mut().zip(columns) {
+                let second = pairs[pair];
+                pairs[pair] = here::<L>(if EXACT {
+                    L::fused(first, column[2 * pair], second)
+                } else {
+                    let first = L::flush(L::mul(first, column[2 * pair]));
+                    L::flush(L::add(first, L::flush(second)))
+                });
+            }
+        }
+        due.add_to_c::<EXACT>(sums);
+        Due { pairs, c }
+    }
+}
+
+/// The vector, computed here.
+#[inline(always)]
+unsafe fn here<L: Lanes>(x: L::F) -> L::F {
+    // SAFETY: the caller is compiled for the level.
+    unsafe { L::from_bits(L::compute_here(L::bits(x))) }
 }
