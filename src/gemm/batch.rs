@@ -8,10 +8,9 @@ use std::mem::MaybeUninit;
 
 use super::control::{Control, Progress};
 use super::problem::{Storage, View};
-use super::results::{quiet_all, store_singles};
 use crate::error::Error;
 use crate::format::{Format, Overflow, Rounding, recode};
-use crate::kernel::{DotKernel, FpMode, FpModeGuard, Level, Part, Source, dots_for, level};
+use crate::kernel::{DotKernel, FpMode, FpModeGuard, Level, Part, Sink, Source, dots_for, level};
 use crate::model::Model;
 use crate::reference::{Operand, dot, dot_of};
 use crate::threads::Workers;
@@ -218,6 +217,8 @@ struct Fast<'a> {
     b: Source,
     /// c as a row.
     c: Source,
+    /// d as a row.
+    d: Sink,
     /// Format of c in a kernel: what the unit carries, or the output format.
     wide: Format,
     carry: Format,
@@ -270,6 +271,7 @@ impl<'a> Fast<'a> {
                 _ => c,
             },
             a: Source::new(batch.a, factors.alpha, model.a(), model.params()),
+            d: Sink::new(batch.d.transposed(), model.output()),
             b: Source::new(batch.b, 1.0, model.b(), model.params()),
             wide: if kernel.double() {
                 Format::Fp64
@@ -342,7 +344,6 @@ impl<'a> Fast<'a> {
                 // SAFETY: the elements lie in c, and there is a sum for each.
                 unsafe {
                     self.c.tile((0, first), (1, cases), to.cast(), cases);
-                    quiet_all(to, cases);
                 }
             }
         }
@@ -350,12 +351,12 @@ impl<'a> Fast<'a> {
 
     fn store(&self, first: usize, cases: usize, sums: &mut Sums) {
         let model = &self.batch.model;
-        let (output, d) = (model.output(), self.batch.d.transposed());
+        let output = model.output();
         let plain = self.carry == output;
         if plain && self.wide == Format::Fp32 {
             let from = sums.singles().as_ptr().cast();
             // SAFETY: there is a sum for each case; the elements lie in d, and only this task writes them.
-            if unsafe { store_singles(d, output, from, cases, (0, first)) } {
+            if unsafe { self.d.tile(from, cases, (1, cases), (0, first)) } {
                 return;
             }
         }
@@ -376,8 +377,8 @@ impl<'a> Fast<'a> {
             } else {
                 exactly(self.wide, output, bits)
             };
-            // SAFETY: (0, first + lane) lies in d, and only this task writes it.
-            unsafe { d.store(0, first + lane, output, bits) };
+            // SAFETY: (first + lane, 0) lies in d, and only this task writes it.
+            unsafe { self.batch.d.store(first + lane, 0, output, bits) };
         }
     }
 }

@@ -390,67 +390,61 @@ impl<'a, 'b> Run<'a, 'b> {
         );
     }
 
-    /// Computes one block over one step of K.
+    /// Computes one block over one step of K. A tile gets its c when its first product is due, and goes to D after its last:
+    /// memory answers while other tiles are computed.
     fn block(&self, region: Region, block: Block) {
         let kc = self.cuts.kc;
-        let finished = region.block + region.blocks == self.cuts.blocks;
+        let (mr, nr) = (self.shape.mr, self.shape.nr);
         let _mode = FpModeGuard::enter(FpMode::Nearest);
-        if region.block == 0 {
-            self.for_tiles(region, block, |tile, i, j| {
-                let size = (self.shape.mr, self.shape.nr);
-                self.results.load(&tile, size, i, j);
-            });
-        }
         for first in (0..region.blocks).step_by(kc) {
             let blocks = kc.min(region.blocks - first);
             let k_first = (region.block + first) * self.shape.block;
             let k = (blocks * self.shape.block).min(self.problem.k - k_first);
-            let last = finished && first + blocks == region.blocks;
+            let last = region.block + first + blocks == self.cuts.blocks;
             for across in 0..block.cols {
                 let b = self.panel(region, false, block.across + across, first);
+                let j = region.j + (block.across + across) * nr;
                 let mut elements = 0;
-                {
-                    let _mode = FpModeGuard::enter(self.shape.mode);
-                    for down in 0..block.rows {
-                        let tile = Tile {
-                            a: self.panel(region, true, block.down + down, first),
-                            b,
-                            blocks,
-                            last,
-                            c_format: match k_first {
-                                0 => self.results.first_format(),
-                                _ => self.problem.model.unit().carry(),
-                            },
-                            ..self.tile_of(region, block, down, across)
+                for down in 0..block.rows {
+                    let i = region.i + (block.down + down) * mr;
+                    let tile = Tile {
+                        a: self.panel(region, true, block.down + down, first),
+                        b,
+                        blocks,
+                        last,
+                        c_format: match k_first {
+                            0 => self.results.first_format(),
+                            _ => self.problem.model.unit().carry(),
+                        },
+                        ..self.tile_of(region, block, down, across)
+                    };
+                    if k_first == 0 {
+                        self.results.load(&tile, (mr, nr), i, j);
+                        let (i, j) = if down + 1 < block.rows {
+                            (i + mr, j)
+                        } else {
+                            (region.i + block.down * mr, j + nr)
                         };
+                        self.results.expect_load((mr, nr), i, j);
+                    }
+                    if last {
+                        self.results.expect_store((mr, nr), i, j);
+                    }
+                    {
+                        let _mode = FpModeGuard::enter(self.shape.mode);
                         // SAFETY: the panels hold the region's blocks, the place has room for the tile, the mode is the
                         // kernel's.
                         unsafe { self.kernel.tile(&tile) };
-                        elements += tile.rows * tile.cols;
                     }
+                    if last {
+                        self.results.store(&tile, nr, i, j);
+                    }
+                    elements += tile.rows * tile.cols;
                 }
                 self.control.add((elements * k) as u64);
                 if self.control.cancelled() {
                     return;
                 }
-            }
-        }
-        if finished {
-            self.for_tiles(region, block, |tile, i, j| {
-                self.results.store(&tile, self.shape.nr, i, j);
-            });
-        }
-    }
-
-    /// Calls `work` for every tile of a block with its first row and column of D.
-    fn for_tiles(&self, region: Region, block: Block, work: impl Fn(Tile, usize, usize)) {
-        let Shape { mr, nr, .. } = self.shape;
-        for down in 0..block.rows {
-            for across in 0..block.cols {
-                let tile = self.tile_of(region, block, down, across);
-                let i = region.i + (block.down + down) * mr;
-                let j = region.j + (block.across + across) * nr;
-                work(tile, i, j);
             }
         }
     }

@@ -97,6 +97,11 @@ impl View {
         self.storage
     }
 
+    /// Bytes of an element.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Elements between two rows.
     pub fn row_stride(&self) -> isize {
         self.row_stride

@@ -2,7 +2,7 @@
 
 use super::problem::{Problem, Storage, View};
 use crate::format::{Format, Overflow, Rounding, decode, recode};
-use crate::kernel::{Source, Tile};
+use crate::kernel::{Sink, Source, Tile, prefetch, quiet_double};
 use crate::model::Model;
 use crate::reference::{Operand, dot};
 
@@ -19,6 +19,7 @@ pub struct Results {
     wide: Format,
     /// Reads C where the format of the numbers that travel holds it as it is.
     source: Option<Source>,
+    sink: Sink,
 }
 
 impl Results {
@@ -44,6 +45,7 @@ impl Results {
                 _ => source,
             },
             wide,
+            sink: Sink::new(problem.d, model.output()),
         }
     }
 
@@ -83,92 +85,89 @@ impl Results {
                 (Some(_), Some(source)) if self.wide == Format::Fp64 => {
                     let to = tile.c.cast::<f64>();
                     source.tile_double((i, j), (rows, cols), to, nr);
-                    quiet_all::<u64>(tile.c.cast(), rows * nr);
                 }
                 (Some(_), Some(source)) => {
                     let to = tile.c.cast::<f32>();
                     source.tile((i, j), (rows, cols), to, nr);
-                    quiet_all::<u32>(tile.c.cast(), rows * nr);
                 }
                 (Some(_), None) => {
                     for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)))
                     {
                         let bits = self.addend(i + row, j + col);
-                        let bits = exactly(self.c_format, self.wide, bits).quiet();
-                        self.row(tile, nr, row).cast::<u64>().add(col).write(bits);
+                        let number = quiet_double(exactly(self.c_format, self.wide, bits));
+                        self.row(tile, nr, row).cast::<f64>().add(col).write(number);
                     }
                 }
             }
         }
+    }
+
+    /// Asks for the memory of C that a [`Results::load`] of a whole tile will read, if there is so much.
+    pub fn expect_load(&self, size: (usize, usize), i: usize, j: usize) {
+        if let Some(c) = self.c {
+            expect(&c, size, i, j);
+        }
+    }
+
+    /// Asks for the memory of D that a [`Results::store`] will write.
+    pub fn expect_store(&self, size: (usize, usize), i: usize, j: usize) {
+        expect(&self.problem.d, size, i, j);
     }
 
     /// Stores a finished tile as D's elements from (i, j) on.
     pub fn store(&self, tile: &Tile, nr: usize, i: usize, j: usize) {
         let Tile { rows, cols, .. } = *tile;
-        let model = &self.problem.model;
-        let plain = model.unit().carry() == model.output();
-        for row in 0..rows {
-            // SAFETY: the numbers lie in the tile, the elements in D, and they are this task's alone.
-            let stored = plain
-                && unsafe {
-                    let from = self.row(tile, nr, row);
-                    match self.wide {
-                        Format::Fp64 => self.store_doubles(from.cast(), cols, (i + row, j)),
-                        _ => store_singles(
-                            self.problem.d,
-                            model.output(),
-                            from.cast(),
-                            cols,
-                            (i + row, j),
-                        ),
-                    }
-                };
-            if !stored {
-                for col in 0..cols {
-                    self.store_one(tile, nr, (row, col), (i + row, j + col));
+        let (output, carry) = (
+            self.problem.model.output(),
+            self.problem.model.unit().carry(),
+        );
+        let as_it_is = match (self.wide, output) {
+            (Format::Fp64, Format::Fp64) => self.problem.d.storage() != Storage::F32,
+            (Format::Fp64, _) => false,
+            _ => carry == output,
+        };
+        let sizes = (rows, cols);
+        // SAFETY: the numbers lie in the tile, the elements in D, and they are this task's alone.
+        let finished = as_it_is
+            && unsafe {
+                match self.wide {
+                    Format::Fp64 => self.sink.tile_double(tile.c.cast(), nr, sizes, (i, j)),
+                    _ => self.sink.tile(tile.c.cast(), nr, sizes, (i, j)),
                 }
+            };
+        if finished {
+            return;
+        }
+        for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+            let (bits, nan) = self.number(tile, nr, (row, col));
+            if nan || !as_it_is {
+                self.store_one((bits, nan), (i + row, j + col));
             }
         }
     }
 
-    /// [`store_singles`] for binary64. Returns false as well if the numbers have yet to be rounded.
-    ///
-    /// # Safety
-    /// As for `store_singles`.
-    unsafe fn store_doubles(&self, from: *const f64, count: usize, (i, j): (usize, usize)) -> bool {
-        let view = self.problem.d;
-        if self.problem.model.output() != Format::Fp64 || view.storage() == Storage::F32 {
-            return false;
-        }
-        // SAFETY: promised by the caller.
-        unsafe {
-            if (0..count).fold(false, |nan, at| nan | (*from.add(at)).is_nan()) {
-                return false;
-            }
-            let (to, stride) = (view.address(i, j), view.col_stride());
-            write(from, count, to.cast::<f64>(), stride, |x| x);
-        }
-        true
-    }
-
-    /// Stores any number of the tile, also NaN or one that has yet to be rounded.
-    fn store_one(&self, tile: &Tile, nr: usize, (row, col): (usize, usize), to: (usize, usize)) {
-        let model = &self.problem.model;
-        let (output, carry) = (model.output(), model.unit().carry());
+    /// A number of the tile, and whether it is a NaN.
+    fn number(&self, tile: &Tile, nr: usize, (row, col): (usize, usize)) -> (u64, bool) {
         // SAFETY: the number lies in the tile.
-        let (bits, nan) = unsafe {
+        unsafe {
             let from = self.row(tile, nr, row);
             match self.wide {
                 Format::Fp64 => {
-                    let bits = from.cast::<u64>().add(col).read();
-                    (bits, f64::from_bits(bits).is_nan())
+                    let number = from.cast::<f64>().add(col).read();
+                    (number.to_bits(), number.is_nan())
                 }
                 _ => {
-                    let bits = from.cast::<u32>().add(col).read();
-                    (bits.into(), f32::from_bits(bits).is_nan())
+                    let number = from.cast::<f32>().add(col).read();
+                    (number.to_bits().into(), number.is_nan())
                 }
             }
-        };
+        }
+    }
+
+    /// Stores any number of a tile, also NaN or one that has yet to be rounded.
+    fn store_one(&self, (bits, nan): (u64, bool), to: (usize, usize)) {
+        let model = &self.problem.model;
+        let (output, carry) = (model.output(), model.unit().carry());
         let bits = if nan && model.params().propagates_nans(output) {
             self.by_reference(to.0, to.1)
         } else if nan || carry != output {
@@ -229,96 +228,25 @@ impl Results {
     }
 }
 
-/// Stores neighbours in a row of a matrix that holds results of format `output`, binary32 or binary16, numbers that have
-/// encodings there. Returns whether none is a NaN: those have to be stored again as the unit has them.
-///
-/// # Safety
-/// The numbers and the elements must exist, and the elements be this task's alone.
-pub(super) unsafe fn store_singles(
-    view: View,
-    output: Format,
-    from: *const f32,
-    count: usize,
-    (i, j): (usize, usize),
-) -> bool {
-    let (to, stride) = (view.address(i, j), view.col_stride());
-    // SAFETY: promised by the caller.
-    unsafe {
-        match view.storage() {
-            Storage::F64 => write(from, count, to.cast::<f64>(), stride, f64::from),
-            Storage::Raw if output == Format::Fp16 => {
-                write(from, count, to.cast::<u16>(), stride, exactly_half);
-            }
-            _ => write(from, count, to.cast::<f32>(), stride, |x| x),
+/// Bytes that memory hands out together.
+const CACHE_LINE: usize = 64;
+
+/// Asks for a tile of a matrix whose rows or columns are contiguous.
+fn expect(view: &View, (rows, cols): (usize, usize), i: usize, j: usize) {
+    let (along, across) = match (view.row_stride(), view.col_stride()) {
+        (_, 1) => (cols, rows),
+        (1, _) => (rows, cols),
+        _ => return,
+    };
+    let by_rows = view.col_stride() == 1;
+    for line in 0..across {
+        let first = match by_rows {
+            true => view.address(i + line, j),
+            false => view.address(i, j + line),
+        };
+        for at in (0..along * view.bytes()).step_by(CACHE_LINE) {
+            prefetch(first.wrapping_add(at));
         }
-        (0..count).fold(true, |all, at| all & !(*from.add(at)).is_nan())
-    }
-}
-
-/// Writes numbers as elements that lie `stride` apart.
-///
-/// # Safety
-/// Both must exist.
-unsafe fn write<T: Copy, U: Copy>(
-    from: *const T,
-    count: usize,
-    to: *mut U,
-    stride: isize,
-    convert: impl Fn(T) -> U,
-) {
-    // SAFETY: promised by the caller; writes are unaligned.
-    unsafe {
-        if stride == 1 {
-            for at in 0..count {
-                to.add(at).write_unaligned(convert(*from.add(at)));
-            }
-        } else {
-            for at in 0..count {
-                let to = to.wrapping_offset(at as isize * stride);
-                to.write_unaligned(convert(*from.add(at)));
-            }
-        }
-    }
-}
-
-/// The binary16 encoding of a number that has one, not a NaN.
-fn exactly_half(x: f32) -> u16 {
-    let bits = x.to_bits();
-    let sign = (bits >> 16 & 0x8000) as u16;
-    let magnitude = f32::from_bits(bits & 0x7fff_ffff);
-    // A power of two moves binary16's smallest exponents to binary32's, subnormal numbers included; an infinity stays.
-    let moved = (magnitude * f32::from_bits((127 - 112) << 23)).to_bits();
-    sign | (moved >> 13).min(0x7c00) as u16
-}
-
-/// Encodings of binary32 and binary64.
-pub(super) trait Encoding: Copy {
-    /// A NaN with its first fraction bit set, so that no kernel turns it into an infinity; other numbers as they are.
-    fn quiet(self) -> Self;
-}
-
-macro_rules! encodings {
-    ($($bits:ty: $infinity:expr, $first:expr);*) => {$(
-        impl Encoding for $bits {
-            #[inline(always)]
-            fn quiet(self) -> Self {
-                let nan = self & (Self::MAX >> 1) > $infinity;
-                self | if nan { $first } else { 0 }
-            }
-        }
-    )*};
-}
-
-encodings!(u32: 0x7f80_0000, 1 << 22; u64: 0x7ff << 52, 1 << 51);
-
-/// Quiets NaNs, see [`Encoding::quiet`].
-///
-/// # Safety
-/// The encodings must exist.
-pub(super) unsafe fn quiet_all<T: Encoding>(bits: *mut T, count: usize) {
-    // SAFETY: promised by the caller, and nobody else touches them.
-    for bits in unsafe { std::slice::from_raw_parts_mut(bits, count) } {
-        *bits = bits.quiet();
     }
 }
 
@@ -328,17 +256,4 @@ fn exactly(from: Format, to: Format, bits: u64) -> u64 {
         return bits;
     }
     recode(from, to, bits, Rounding::NearestEven, Overflow::Ieee)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn halves_are_encoded_exactly() {
-        for bits in (0..=0x7c00).chain(0x8000..=0xfc00u64) {
-            let x = crate::format::to_f64(Format::Fp16, bits) as f32;
-            assert_eq!(u64::from(exactly_half(x)), bits);
-        }
-    }
 }

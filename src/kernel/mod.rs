@@ -26,6 +26,7 @@ mod level;
 mod neon;
 mod pairwise_sum;
 mod portable;
+mod sink;
 mod source;
 
 pub use dots::{DotKernel, dots_for};
@@ -34,7 +35,9 @@ pub use fp_mode::{FpMode, FpModeGuard};
 #[doc(hidden)]
 pub use level::force_level;
 pub use level::{Level, cpu_features, level};
+pub(crate) use sink::Sink;
 pub use source::{Part, Source, Strip, StripBuffer, Values};
+pub(crate) use source::{prefetch, quiet_double};
 
 use crate::format::Format;
 use crate::model::Model;

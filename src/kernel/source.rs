@@ -12,8 +12,10 @@ use super::level::{Level, level, on_level};
 use crate::format::Format;
 use crate::gemm::{Storage, View};
 use crate::model::Params;
+pub use lines::prefetch;
 use lines::{Lines, fill, turn};
-use rounding::{Rules, byte_table, cut, cut_to_tf32, from_fp16, from_tf32, to_bf16};
+pub use rounding::quiet_double;
+use rounding::{Rules, byte_table, cut, cut_to_tf32, from_fp16, from_tf32, quiet, to_bf16};
 use words::{Rows, Turn};
 
 /// Where a strip's numbers are.
@@ -277,7 +279,7 @@ impl Source {
     }
 
     /// Loads a tile of a matrix that is not for a binary64 unit: `rows` x `cols` elements from (`row`, `col`) on, as rows
-    /// that lie `pitch` numbers apart.
+    /// that lie `pitch` numbers apart. NaNs get their first fraction bit set, so that no kernel turns them into infinities.
     ///
     /// # Safety
     /// As for `load`; `to` has room for the tile.
@@ -294,11 +296,19 @@ impl Source {
                 self.view.address(row, col),
                 self.rows(rows, cols, pitch),
                 to,
-            )
+            );
+            // Where numbers are rounded or copied, this is done.
+            if self.view.storage() == Storage::Raw && self.format != Format::Fp32 {
+                for line in 0..rows {
+                    for number in std::slice::from_raw_parts_mut(to.add(line * pitch), cols) {
+                        *number = quiet(number.to_bits());
+                    }
+                }
+            }
         }
     }
 
-    /// The same of a matrix for a binary64 unit.
+    /// The same of a matrix for a binary64 unit, NaNs as there.
     ///
     /// # Safety
     /// As for `tile`.
@@ -338,7 +348,7 @@ impl Source {
         // SAFETY: promised by the caller.
         unsafe {
             match self.view.storage() {
-                Storage::Raw => fill(lines, address.cast::<f64>(), to, |x| x),
+                Storage::Raw => fill(lines, address.cast::<u64>(), to, quiet_double),
                 Storage::F32 => {
                     fill(lines, address.cast::<f32>(), to, |x| factor * f64::from(x));
                 }
@@ -347,18 +357,29 @@ impl Source {
         }
     }
 
-    /// Loads and rounds elements.
+    /// Loads elements, and rounds those that are numbers.
     ///
     /// # Safety
     /// They must exist, and `to` have room for their numbers.
     unsafe fn convert(&self, address: *const u8, lines: Lines, to: *mut f32) {
+        let raw = self.view.storage() == Storage::Raw;
         #[cfg(target_arch = "x86_64")]
         if self.level >= Level::Avx2 {
             // SAFETY: the machine has the level; the rest is promised by the caller.
-            return unsafe { self.convert_avx2(address, lines, to) };
+            return unsafe {
+                match raw {
+                    true => self.decode_avx2(address, lines, to),
+                    false => self.round_avx2(address, lines, to),
+                }
+            };
         }
         // SAFETY: promised by the caller.
-        unsafe { self.convert_any(address, lines, to) }
+        unsafe {
+            match raw {
+                true => self.decode(address, lines, to),
+                false => self.round(address, lines, to),
+            }
+        }
     }
 
     /// The same code, compiled for wider vectors.
@@ -367,20 +388,67 @@ impl Source {
     /// As for `convert`, and the machine must have AVX2.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn convert_avx2(&self, address: *const u8, lines: Lines, to: *mut f32) {
+    unsafe fn round_avx2(&self, address: *const u8, lines: Lines, to: *mut f32) {
         // SAFETY: promised by the caller.
-        unsafe { self.convert_any(address, lines, to) }
+        unsafe { self.round(address, lines, to) }
     }
 
+    /// As `round_avx2`.
+    ///
     /// # Safety
-    /// As for `convert`.
+    /// As there.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    unsafe fn decode_avx2(&self, address: *const u8, lines: Lines, to: *mut f32) {
+        // SAFETY: promised by the caller.
+        unsafe { self.decode(address, lines, to) }
+    }
+
+    /// [`Source::convert`] for encodings.
+    ///
+    /// # Safety
+    /// As there.
     #[inline(always)]
-    unsafe fn convert_any(&self, address: *const u8, lines: Lines, to: *mut f32) {
+    unsafe fn decode(&self, address: *const u8, lines: Lines, to: *mut f32) {
+        // SAFETY: promised by the caller.
+        unsafe {
+            match self.format {
+                Format::Fp32 => {
+                    fill(lines, address.cast::<u32>(), to, quiet);
+                }
+                Format::Tf32 => {
+                    fill(lines, address.cast::<u32>(), to, |x| {
+                        from_tf32(x & self.visible)
+                    });
+                }
+                Format::Bf16 => {
+                    fill(lines, address.cast::<u16>(), to, |x| {
+                        f32::from_bits(u32::from(x) << 16)
+                    });
+                }
+                Format::Fp16 => {
+                    fill(lines, address.cast::<u16>(), to, from_fp16);
+                }
+                _ => {
+                    let table = byte_table(self.format);
+                    fill(lines, address, to, |x: u8| table[usize::from(x)]);
+                }
+            }
+        }
+    }
+
+    /// [`Source::convert`] for numbers.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn round(&self, address: *const u8, lines: Lines, to: *mut f32) {
         // A copy, which the numbers written cannot change: else the compiler would read it again and again.
         let (factor, rules) = (self.factor, *self.rules);
         // SAFETY: promised by the caller.
         unsafe {
             match (self.view.storage(), self.format) {
+                (Storage::Raw, _) => unreachable!("encodings are decoded"),
                 (Storage::F64, Format::Fp32) if self.cut_single => {
                     fill(lines, address.cast::<f64>(), to, |x| cut(factor * x));
                 }
@@ -403,7 +471,7 @@ impl Source {
                     });
                 }
                 (Storage::F32, Format::Fp32) if factor == 1.0 => {
-                    fill(lines, address.cast::<f32>(), to, |x| x);
+                    fill(lines, address.cast::<u32>(), to, quiet);
                 }
                 (Storage::F32, Format::Fp32) if self.cut_single => {
                     fill(lines, address.cast::<f32>(), to, |x| {
@@ -444,26 +512,6 @@ impl Source {
                     fill(lines, address.cast::<f32>(), to, |x| {
                         rules.round::<false>(factor * f64::from(x))
                     });
-                }
-                (Storage::Raw, Format::Fp32) => {
-                    fill(lines, address.cast::<f32>(), to, |x| x);
-                }
-                (Storage::Raw, Format::Tf32) => {
-                    fill(lines, address.cast::<u32>(), to, |x| {
-                        from_tf32(x & self.visible)
-                    });
-                }
-                (Storage::Raw, Format::Bf16) => {
-                    fill(lines, address.cast::<u16>(), to, |x| {
-                        f32::from_bits(u32::from(x) << 16)
-                    });
-                }
-                (Storage::Raw, Format::Fp16) => {
-                    fill(lines, address.cast::<u16>(), to, from_fp16);
-                }
-                (Storage::Raw, _) => {
-                    let table = byte_table(self.format);
-                    fill(lines, address, to, |x: u8| table[usize::from(x)]);
                 }
             }
         }

@@ -173,7 +173,7 @@ const FAR: usize = 2048;
 
 /// Asks for memory that will soon be read; any address is fine.
 #[inline(always)]
-fn prefetch<T>(address: *const T) {
+pub fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: nothing is read, and every x86-64 has the instruction.
     unsafe {

@@ -12,6 +12,20 @@ pub fn cut(x: f64) -> f32 {
     f32::from_bits(nearest.to_bits() - u32::from(too_far))
 }
 
+/// A number; a NaN with its first fraction bit set.
+#[inline(always)]
+pub fn quiet(bits: u32) -> f32 {
+    let nan = bits & 0x7fff_ffff > f32::INFINITY.to_bits();
+    f32::from_bits(bits | if nan { 1 << 22 } else { 0 })
+}
+
+/// The same for binary64.
+#[inline(always)]
+pub fn quiet_double(bits: u64) -> f64 {
+    let nan = bits & (u64::MAX >> 1) > f64::INFINITY.to_bits();
+    f64::from_bits(bits | if nan { 1 << 51 } else { 0 })
+}
+
 /// A binary16 encoding as the binary32 number equal to it.
 #[inline(always)]
 pub fn from_fp16(bits: u16) -> f32 {
