@@ -125,21 +125,28 @@ struct Region {
     blocks: usize,
 }
 
-/// How the panels of a region are packed: a task packs a group of panels over one strip of blocks.
-struct Packing {
-    /// Blocks in a strip; strips in a KC and in all.
-    strip: usize,
-    strips_a_kc: usize,
-    strips: usize,
-    /// Panels in a group.
-    group_a: usize,
-    group_b: usize,
-    /// Panels to pack.
-    panels_a: usize,
-    panels_b: usize,
-    /// Groups to pack.
-    tasks_a: usize,
-    tasks_b: usize,
+/// The panels of A, or of B, that are packed for a region.
+#[derive(Clone, Copy)]
+struct Side {
+    is_a: bool,
+    /// Lanes of a panel.
+    lanes: usize,
+    /// The region's first row (or column) and how many it has.
+    first: usize,
+    count: usize,
+    panels: usize,
+}
+
+impl Side {
+    /// Panels that a task packs one after the other.
+    fn group(&self) -> usize {
+        PACKED_TOGETHER.div_ceil(self.lanes)
+    }
+
+    /// Groups of panels.
+    fn groups(&self) -> usize {
+        self.panels.div_ceil(self.group())
+    }
 }
 
 /// A block of a region: its first panels of A and B, and how many.
@@ -217,82 +224,66 @@ impl<'a, 'b> Run<'a, 'b> {
         }
     }
 
-    /// How the region's panels are packed.
-    fn packing(&self, region: Region) -> Packing {
-        let Shape { mr, nr, block, .. } = self.shape;
-        // Tasks end where KC does.
-        let strip = part(self.cuts.kc, PACKED_K / block, 1);
-        let strips_a_kc = self.cuts.kc.div_ceil(strip);
-        let (group_a, group_b) = (PACKED_TOGETHER.div_ceil(mr), PACKED_TOGETHER.div_ceil(nr));
-        let panels_a = region.rows.div_ceil(mr);
+    /// What is packed for a region.
+    fn sides(&self, region: Region) -> [Side; 2] {
+        let side = |is_a, lanes: usize, first, count: usize| Side {
+            is_a,
+            lanes,
+            first,
+            count,
+            panels: count.div_ceil(lanes),
+        };
+        let a = side(true, self.shape.mr, region.i, region.rows);
+        let b = side(false, self.shape.nr, region.j, region.cols);
         // With one step in all, the panels of B serve all regions below each other.
-        let with_b = region.i == 0 || self.cuts.carries();
-        let panels_b = if with_b { region.cols.div_ceil(nr) } else { 0 };
-        Packing {
-            strip,
-            strips_a_kc,
-            strips: region.blocks.div_ceil(self.cuts.kc) * strips_a_kc,
-            group_a,
-            group_b,
-            panels_a,
-            panels_b,
-            tasks_a: panels_a.div_ceil(group_a),
-            tasks_b: panels_b.div_ceil(group_b),
-        }
+        let packed = region.i > 0 && !self.cuts.carries();
+        let panels = if packed { 0 } else { b.panels };
+        [a, Side { panels, ..b }]
     }
 
-    /// Packs some panels of the region over some of its blocks.
+    /// Blocks that a task packs, and how many such strips a KC and a region have. Strips end where KC does.
+    fn strips(&self, region: Region) -> (usize, usize, usize) {
+        let kc = self.cuts.kc;
+        let strip = part(kc, PACKED_K / self.shape.block, 1);
+        let a_kc = kc.div_ceil(strip);
+        (strip, a_kc, region.blocks.div_ceil(kc) * a_kc)
+    }
+
+    /// Packs a group of panels over a strip.
     fn pack(&self, region: Region, task: usize) {
-        let Shape { mr, nr, block, .. } = self.shape;
-        let packing = self.packing(region);
-        let (task, at) = (task / packing.strips, task % packing.strips);
-        let kc_first = at / packing.strips_a_kc * self.cuts.kc;
-        let first = kc_first + at % packing.strips_a_kc * packing.strip;
-        let end = region.blocks.min(kc_first + self.cuts.kc);
-        if first >= end {
-            return;
-        }
-        let end = end.min(first + packing.strip);
-        let is_a = task < packing.tasks_a;
-        let source = if is_a { &self.a } else { &self.b };
-        let short = (source.strip_k() / block).max(1);
-        let (group, panels, lanes, start, rows) = if is_a {
-            (
-                task * packing.group_a..(task + 1) * packing.group_a,
-                packing.panels_a,
-                mr,
-                region.i,
-                region.rows,
-            )
-        } else {
-            let task = task - packing.tasks_a;
-            (
-                task * packing.group_b..(task + 1) * packing.group_b,
-                packing.panels_b,
-                nr,
-                region.j,
-                region.cols,
-            )
+        let (kc, block) = (self.cuts.kc, self.shape.block);
+        let (strip, strips_a_kc, strips) = self.strips(region);
+        let (group, at) = (task / strips, task % strips);
+        let kc_first = at / strips_a_kc * kc;
+        let first = kc_first + at % strips_a_kc * strip;
+        let end = region.blocks.min(kc_first + kc).min(first + strip);
+        let [a, b] = self.sides(region);
+        let (side, group) = match group.checked_sub(a.groups()) {
+            None => (a, group),
+            Some(group) => (b, group),
         };
+        let source = if side.is_a { &self.a } else { &self.b };
+        let short = (source.strip_k() / block).max(1);
+        let panels = group * side.group()..side.panels.min((group + 1) * side.group());
         let _mode = FpModeGuard::enter(FpMode::Nearest);
         let (own, _mine) = self.own_place();
         // Neighbouring panels in turn, as they share cache lines of the operand.
         for first in (first..end).step_by(short) {
             let k_padded = short.min(end - first) * block;
             let k_first = (region.block + first) * block;
-            for panel in group.start..group.end.min(panels) {
+            for panel in panels.clone() {
                 let part = Part {
-                    first: start + panel * lanes,
-                    rows: lanes.min(rows - panel * lanes),
-                    lanes,
+                    first: side.first + panel * side.lanes,
+                    rows: side.lanes.min(side.count - panel * side.lanes),
+                    lanes: side.lanes,
                     k_first,
                     k: k_padded.min(self.problem.k - k_first),
                     k_padded,
                 };
-                let to = self.panel(region, is_a, panel, first);
+                let to = self.panel(region, side.is_a, panel, first);
                 // SAFETY: the part lies within the checked operands; each task has blocks of its own in the panels; the
                 // kernel is one for this machine.
-                unsafe { self.pack_strip(is_a, part, to, own) }
+                unsafe { self.pack_strip(side.is_a, part, to, own) }
             }
         }
     }
@@ -486,8 +477,8 @@ impl Phases for Run<'_, '_> {
     fn tasks(&self, phase: usize) -> usize {
         let region = self.region(phase / 2);
         if phase.is_multiple_of(2) {
-            let packing = self.packing(region);
-            (packing.tasks_a + packing.tasks_b) * packing.strips
+            let groups: usize = self.sides(region).iter().map(Side::groups).sum();
+            groups * self.strips(region).2
         } else {
             self.blocks(region).iter().product()
         }
