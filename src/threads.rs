@@ -23,7 +23,7 @@ pub(crate) use job::Phases;
 pub const MAX_THREADS: usize = 1024;
 
 /// Work below this estimate is not worth waking a thread for.
-const SMALL_NANOSECONDS: f64 = 150_000.0;
+pub(crate) const SMALL_NANOSECONDS: f64 = 150_000.0;
 
 /// What was asked for; 0 is the default.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
@@ -121,7 +121,8 @@ impl Workers {
     }
 
     /// Runs `body(0)` to `body(tasks - 1)`, each once, on this thread and the pool's, and returns when all are done. A
-    /// panic in `body` comes back here. While this thread waits for the others it calls `idle` now and then.
+    /// panic in `body` comes back here. This thread calls `idle` between its tasks and, while it waits for the others, now and
+    /// then.
     pub fn for_each(&self, tasks: usize, body: &(dyn Fn(usize) + Sync), idle: &dyn Fn()) {
         self.run(&Loop { tasks, body }, idle);
     }
@@ -129,15 +130,25 @@ impl Workers {
     /// Runs all phases of `work` in turn: a task begins when all tasks of earlier phases are done. As [`Self::for_each`]
     /// otherwise.
     pub(crate) fn run(&self, work: &dyn Phases, idle: &dyn Fn()) {
-        let most = (0..work.phases()).map(|phase| work.tasks(phase)).max();
-        let helpers = self.threads.min(most.unwrap_or(0)).saturating_sub(1);
+        // More phases than one are worth all threads.
+        let most = match work.phases() {
+            0 => 0,
+            1 => work.tasks(0),
+            _ => usize::MAX,
+        };
+        let helpers = self.threads.min(most).saturating_sub(1);
         let pool = if helpers == 0 { None } else { Slot::pool() };
         match pool {
             Some(pool) => Job::run(&pool, helpers, work, idle),
             // One thread is enough, or the system gives no more.
             None => {
                 for phase in 0..work.phases() {
-                    (0..work.tasks(phase)).for_each(|task| work.run(phase, task));
+                    for task in 0..work.tasks(phase) {
+                        if work.stopped() {
+                            return;
+                        }
+                        work.run(phase, task);
+                    }
                 }
             }
         }

@@ -6,9 +6,9 @@ mod engine;
 #[path = "common/generators.rs"]
 mod generators;
 
+use engine::{Packed, compute, compute_at, difference, expected, levels, one_at_a_time};
 #[cfg(target_arch = "x86_64")]
-use engine::mxcsr;
-use engine::{compute, compute_at, difference, expected, levels, one_at_a_time};
+use engine::{compute_watched, mxcsr};
 use generators::{ALL, Generator, Operands, Rng, draw, number_from_env};
 use mfma::format::{from_f64, to_f64};
 use mfma::gemm::{Problem, Storage, View, run_with};
@@ -128,6 +128,103 @@ fn the_callers_floating_point_mode() {
     }
     force_level(None);
     set_num_threads(0).unwrap();
+}
+
+/// Slow enough for a callback to be called.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_mode_that_a_callback_leaves_behind() {
+    let _turn = one_at_a_time();
+    let mut rng = Rng::new(seed());
+    let usual = mxcsr::read();
+    assert!(force_level(Some(levels()[0])));
+    for arch in [Arch::Volta, Arch::Hopper] {
+        let model = Model::new(arch, Format::Fp16, Format::Fp16, Format::Fp16).unwrap();
+        // Many regions, so that subnormal c's are left when the callback is called.
+        let operands = draw(&mut rng, Generator::SubnormalBand, &model, 2000, 1100, 40);
+        let want = compute(&model, &operands);
+        for threads in [1, 3] {
+            set_num_threads(threads).unwrap();
+            let mut calls = 0;
+            let mut callback = |_| {
+                calls += 1;
+                // Upward, all that is subnormal flushed.
+                mxcsr::write(usual | 0xc040);
+                true
+            };
+            let got = compute_watched(&model, &operands, threads, &mut callback);
+            assert_eq!(mxcsr::read() & !0x3f, usual & !0x3f, "the mode is changed");
+            assert!(calls > 0, "the callback was never called");
+            let text = difference(&operands, &want, &got);
+            assert_eq!(text, None, "{model:?}, {threads} threads");
+        }
+    }
+    force_level(None);
+    set_num_threads(0).unwrap();
+}
+
+/// D may be C, also where a NaN is looked for again in the operands.
+#[test]
+fn d_in_place_of_c() {
+    let _turn = one_at_a_time();
+    let mut rng = Rng::new(seed());
+    let doubles = |arch| Model::new(arch, Format::Fp64, Format::Fp64, Format::Fp64).unwrap();
+    let mut models = units();
+    models.extend([Arch::Ampere, Arch::Hopper].map(doubles));
+    for model in models {
+        let (m, n, k) = (19, 37, 5);
+        let mut operands = draw(&mut rng, Generator::Specials, &model, m, n, k);
+        if model.a() == Format::Fp64 {
+            // A NaN that is changed on its way through C.
+            operands.a[3] = 0x7ff5_adac_7090_fc0c;
+        }
+        let storages: &[Storage] = match model.output() {
+            Format::Fp64 => &[Storage::Raw, Storage::F64],
+            Format::Fp32 => &[Storage::Raw, Storage::F32, Storage::F64],
+            _ => &[Storage::Raw],
+        };
+        for &storage in storages {
+            let numbers = |bits: &u64| match (storage, model.output()) {
+                (Storage::F64, format) => to_f64(format, *bits).to_bits(),
+                _ => *bits,
+            };
+            let c: Vec<u64> = operands.c.iter().map(numbers).collect();
+            // The format says how many bytes an element has.
+            let format = match storage {
+                Storage::F64 => Format::Fp64,
+                _ => model.output(),
+            };
+            let results = [false, true].map(|in_place| {
+                let mut a = Packed::new(model.a(), &operands.a, 0);
+                let mut b = Packed::new(model.b(), &operands.b, 0);
+                let mut c = Packed::new(format, &c, 0);
+                let mut d = Packed::new(format, &vec![0; m * n], 0);
+                let stored = |packed: &mut Packed| {
+                    let data = packed.view(1, m).address(0, 0);
+                    // SAFETY: the elements lie in `packed`, which outlives the product.
+                    unsafe { View::new(data, storage, model.output(), 1, m as isize) }
+                };
+                let (from, other) = (stored(&mut c), stored(&mut d));
+                let problem = Problem {
+                    model,
+                    m,
+                    n,
+                    k,
+                    alpha: 1.0,
+                    a: a.view(1, m),
+                    b: b.view(1, k),
+                    beta: 1.0,
+                    c: Some(from),
+                    d: if in_place { from } else { other },
+                };
+                run_with(&problem, Workers::new(1), None).unwrap();
+                if in_place { c.bits() } else { d.bits() }
+            });
+            let [apart, in_place] = results;
+            let text = difference(&operands, &apart, &in_place);
+            assert_eq!(text, None, "{model:?}, {storage:?}");
+        }
+    }
 }
 
 /// What the operands become on the way in, and D on the way out: rounded by the format code, one by one.

@@ -8,8 +8,9 @@ use std::mem::MaybeUninit;
 
 use super::control::{Control, Progress};
 use super::problem::{Storage, View};
+use super::results::exactly;
 use crate::error::Error;
-use crate::format::{Format, Overflow, Rounding, recode};
+use crate::format::{Format, Rounding};
 use crate::kernel::{DotKernel, FpMode, FpModeGuard, Level, Part, Sink, Source, dots_for, level};
 use crate::model::Model;
 use crate::reference::{Operand, dot, dot_of};
@@ -151,9 +152,6 @@ pub(super) fn run_scaled<'a>(
         .as_deref()
         .map(|kernel| Fast::new(batch, factors, kernel));
     control.for_each(count.div_ceil(cases), |task| {
-        if control.cancelled() {
-            return;
-        }
         let first = task * cases;
         let last = count.min(first + cases);
         match &fast {
@@ -402,12 +400,4 @@ impl Sums {
         // SAFETY: the same bytes, aligned to more than four.
         unsafe { &mut *(&raw mut self.0).cast() }
     }
-}
-
-/// A number in another format that holds it.
-fn exactly(from: Format, to: Format, bits: u64) -> u64 {
-    if from == to {
-        return bits;
-    }
-    recode(from, to, bits, Rounding::NearestEven, Overflow::Ieee)
 }

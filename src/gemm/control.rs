@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorCode};
+use crate::kernel::{FpMode, FpModeGuard};
 use crate::threads::{self, Phases, Workers};
 
 /// Time between two calls of a progress callback; it must be called ten times a second.
@@ -111,19 +112,51 @@ impl<'a> Control<'a> {
             return;
         }
         let part = self.done.load(Ordering::Relaxed) as f64 / self.total.max(1) as f64;
+        // Whatever floating-point mode the callback leaves behind.
+        let _mode = FpModeGuard::enter(FpMode::Nearest);
         if !(watch.callback)(part.min(1.0)) {
             self.cancelled.store(true, Ordering::Relaxed);
         }
         watch.last = Instant::now();
     }
 
-    /// Runs tasks 0 to `count` - 1, each once, on the threads of this call; the caller's is one of them.
+    /// Runs tasks 0 to `count` - 1, each once unless the callback says no, on the threads of this call; the caller's is one of
+    /// them.
     pub fn for_each(&self, count: usize, task: impl Fn(usize) + Sync) {
-        self.workers.for_each(count, &task, &|| self.poll());
+        self.run(&Tasks {
+            count,
+            task,
+            control: self,
+        });
     }
 
     /// Runs work in phases on the threads of this call.
     pub fn run(&self, work: &dyn Phases) {
         self.workers.run(work, &|| self.poll());
+    }
+}
+
+/// One phase, which ends early if the callback says no.
+struct Tasks<'a, 'b, F> {
+    count: usize,
+    task: F,
+    control: &'a Control<'b>,
+}
+
+impl<F: Fn(usize) + Sync> Phases for Tasks<'_, '_, F> {
+    fn phases(&self) -> usize {
+        1
+    }
+
+    fn tasks(&self, _: usize) -> usize {
+        self.count
+    }
+
+    fn run(&self, _: usize, task: usize) {
+        (self.task)(task);
+    }
+
+    fn stopped(&self) -> bool {
+        self.control.cancelled()
     }
 }

@@ -21,6 +21,7 @@ const BLOCK_BYTES: usize = 192 << 10;
 const BLOCKS_A_THREAD: usize = 10;
 /// Elements of K that a task packs.
 pub const PACKED_K: usize = 128;
+
 /// How a product is cut up.
 #[derive(Clone, Copy)]
 pub struct Cuts {

@@ -20,16 +20,13 @@ use crate::error::Error;
 use crate::kernel::{Family, FpMode, FpModeGuard, Kernel, Level, Part, Shape, Source, Tile};
 use crate::kernel::{family_of, kernel_for, level};
 use crate::model::Model;
-use crate::threads::{self, Phases};
+use crate::threads::{self, Phases, SMALL_NANOSECONDS};
 
 /// Numbers in the panels that a task packs one after the other: neighbours share cache lines of the operand.
 const PACKED_TOGETHER: usize = 128;
 /// Results of one column that a task rounds where there are no products, and how many products one takes as long as.
 const RESULTS_A_TASK: usize = 1 << 12;
 const PRODUCTS_A_RESULT: usize = 500;
-/// Nanoseconds of work that are not worth waking threads for.
-const SMALL: f64 = 150_000.0;
-
 /// Is this product done sooner on the caller's thread alone?
 pub fn is_small(problem: &Problem) -> bool {
     is_small_work(&problem.model, total_work(problem))
@@ -37,7 +34,7 @@ pub fn is_small(problem: &Problem) -> bool {
 
 /// Are so many products?
 pub fn is_small_work(model: &Model, products: u64) -> bool {
-    products as f64 * nanoseconds(model) < SMALL
+    products as f64 * nanoseconds(model) < SMALL_NANOSECONDS
 }
 
 /// Rough time of a product on one thread.
@@ -83,9 +80,6 @@ fn without_products(problem: &Problem, control: &Control) -> Result<(), Error> {
     let results = Results::new(problem, false);
     let strips = m.div_ceil(RESULTS_A_TASK);
     control.for_each(strips * n, |task| {
-        if control.cancelled() {
-            return;
-        }
         let _mode = FpModeGuard::enter(FpMode::Nearest);
         let (j, first) = (task / strips, task % strips * RESULTS_A_TASK);
         let last = m.min(first + RESULTS_A_TASK);
@@ -411,15 +405,14 @@ impl<'a, 'b> Run<'a, 'b> {
                     };
                     if k_first == 0 {
                         self.results.load(&tile, (mr, nr), i, j);
-                        let (i, j) = if down + 1 < block.rows {
-                            (i + mr, j)
-                        } else {
-                            (region.i + block.down * mr, j + nr)
-                        };
-                        self.results.expect_load((mr, nr), i, j);
+                        if down + 1 < block.rows {
+                            let Tile { rows, cols, .. } =
+                                self.tile_of(region, block, down + 1, across);
+                            self.results.prefetch_c((rows, cols), i + mr, j);
+                        }
                     }
                     if last {
-                        self.results.expect_store((mr, nr), i, j);
+                        self.results.prefetch_d((tile.rows, tile.cols), i, j);
                     }
                     {
                         let _mode = FpModeGuard::enter(self.shape.mode);
@@ -485,15 +478,16 @@ impl Phases for Run<'_, '_> {
     }
 
     fn run(&self, phase: usize, task: usize) {
-        if self.control.cancelled() {
-            return;
-        }
         let region = self.region(phase / 2);
         if phase.is_multiple_of(2) {
             self.pack(region, task);
         } else {
             self.compute(region, task);
         }
+    }
+
+    fn stopped(&self) -> bool {
+        self.control.cancelled()
     }
 }
 

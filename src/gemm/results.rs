@@ -102,16 +102,16 @@ impl Results {
         }
     }
 
-    /// Asks for the memory of C that a [`Results::load`] of a whole tile will read, if there is so much.
-    pub fn expect_load(&self, size: (usize, usize), i: usize, j: usize) {
+    /// Asks for the memory of C that a [`Results::load`] will read.
+    pub fn prefetch_c(&self, size: (usize, usize), i: usize, j: usize) {
         if let Some(c) = self.c {
-            expect(&c, size, i, j);
+            prefetch_tile(&c, size, i, j);
         }
     }
 
     /// Asks for the memory of D that a [`Results::store`] will write.
-    pub fn expect_store(&self, size: (usize, usize), i: usize, j: usize) {
-        expect(&self.problem.d, size, i, j);
+    pub fn prefetch_d(&self, size: (usize, usize), i: usize, j: usize) {
+        prefetch_tile(&self.problem.d, size, i, j);
     }
 
     /// Stores a finished tile as D's elements from (i, j) on.
@@ -126,9 +126,14 @@ impl Results {
             (Format::Fp64, _) => false,
             _ => carry == output,
         };
+        let nan = |at| self.number(tile, nr, at).1;
+        let places = || (0..rows).flat_map(move |row| (0..cols).map(move |col| (row, col)));
+        // Where a NaN has to be computed again from its c, D may be C: then nothing is stored over it.
+        let again = self.problem.model.params().propagates_nans(output) && places().any(nan);
         let sizes = (rows, cols);
         // SAFETY: the numbers lie in the tile, the elements in D, and they are this task's alone.
         let finished = as_it_is
+            && !again
             && unsafe {
                 match self.wide {
                     Format::Fp64 => self.sink.tile_double(tile.c.cast(), nr, sizes, (i, j)),
@@ -138,9 +143,9 @@ impl Results {
         if finished {
             return;
         }
-        for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+        for (row, col) in places() {
             let (bits, nan) = self.number(tile, nr, (row, col));
-            if nan || !as_it_is {
+            if nan || again || !as_it_is {
                 self.store_one((bits, nan), (i + row, j + col));
             }
         }
@@ -232,7 +237,7 @@ impl Results {
 const CACHE_LINE: usize = 64;
 
 /// Asks for a tile of a matrix whose rows or columns are contiguous.
-fn expect(view: &View, (rows, cols): (usize, usize), i: usize, j: usize) {
+fn prefetch_tile(view: &View, (rows, cols): (usize, usize), i: usize, j: usize) {
     let (along, across) = match (view.row_stride(), view.col_stride()) {
         (_, 1) => (cols, rows),
         (1, _) => (rows, cols),
@@ -251,7 +256,7 @@ fn expect(view: &View, (rows, cols): (usize, usize), i: usize, j: usize) {
 }
 
 /// A number in another format that holds it.
-fn exactly(from: Format, to: Format, bits: u64) -> u64 {
+pub(super) fn exactly(from: Format, to: Format, bits: u64) -> u64 {
     if from == to {
         return bits;
     }

@@ -241,8 +241,8 @@ unsafe fn blocks_of<L: Doubles, const N: usize, const EXACT: bool>(
     let nr = VECTORS * L::COUNT;
     // SAFETY: promised by the caller.
     unsafe {
-        // Nothing is due at first, which is done where nobody looks.
-        let mut nowhere = [[L::splat(0.0); VECTORS]; 1];
+        // Nothing is due at first: zeros, to be added to a row of zeros that nobody reads.
+        let mut nowhere = [L::splat(0.0); VECTORS];
         let mut due = Due::<L, N> {
             pairs: [[L::splat(0.0); N]; VECTORS],
             c: nowhere.as_mut_ptr().cast(),

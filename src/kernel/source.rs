@@ -297,7 +297,7 @@ impl Source {
                 self.rows(rows, cols, pitch),
                 to,
             );
-            // Where numbers are rounded or copied, this is done.
+            // Numbers are quiet when they are rounded, and `convert` quiets binary32 encodings.
             if self.view.storage() == Storage::Raw && self.format != Format::Fp32 {
                 for line in 0..rows {
                     for number in std::slice::from_raw_parts_mut(to.add(line * pitch), cols) {

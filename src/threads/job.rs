@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::{Pool, lock};
 
-/// How often a thread that waits for others looks up.
+/// How often a thread that waits for others looks up; it does so between its own tasks, too.
 const BETWEEN_IDLE_CALLS: Duration = Duration::from_millis(20);
 
 /// How often a thread that waits for others looks before it goes to sleep: some 50 microseconds.
@@ -27,6 +27,11 @@ pub trait Phases: Sync {
 
     /// Does a task.
     fn run(&self, phase: usize, task: usize);
+
+    /// Need no further task be done?
+    fn stopped(&self) -> bool {
+        false
+    }
 }
 
 /// One phase.
@@ -51,8 +56,7 @@ impl Phases for Loop<'_> {
 
 /// Work that several threads are at. Its tasks are counted through all phases.
 pub(super) struct Job {
-    /// Lives in the frame of the thread that called; see [`Job::run`].
-    work: &'static dyn Phases,
+    work: Borrowed,
     /// The first task that nobody has taken, and how many are done.
     next: AtomicUsize,
     done: AtomicUsize,
@@ -69,16 +73,31 @@ pub(super) struct Job {
     news: Condvar,
 }
 
+/// Work that lives in the frame of the thread that called; see [`Job::run`].
+struct Borrowed(*const (dyn Phases + 'static));
+
+// SAFETY: it is only used as a shared reference, and what it points to is `Sync`.
+unsafe impl Send for Borrowed {}
+// SAFETY: as above.
+unsafe impl Sync for Borrowed {}
+
+/// A phase: its number, its first task, and the first task after it.
+#[derive(Clone, Copy)]
+struct Phase {
+    number: usize,
+    first: usize,
+    end: usize,
+}
+
 impl Job {
     pub(super) fn run(pool: &Pool, helpers: usize, work: &dyn Phases, idle: &dyn Fn()) {
         // SAFETY: only the lifetime changes. `work` is used by this thread and by helpers between `active += 1` and
         // `active -= 1`, if they have found the job not closed in between; this function does not return before it has
         // closed the job and then seen `active` at zero. Nothing in between can unwind: what `work` and `idle` throw is
-        // caught.
-        let work: &'static dyn Phases =
-            unsafe { std::mem::transmute::<&dyn Phases, &'static dyn Phases>(work) };
+        // caught and kept.
+        let work = unsafe { std::mem::transmute::<&dyn Phases, &'static dyn Phases>(work) };
         let job = Arc::new(Job {
-            work,
+            work: Borrowed(work),
             next: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
             shares: 2 * (helpers + 1),
@@ -92,9 +111,11 @@ impl Job {
         });
         for _ in 0..helpers.min(pool.size) {
             let job = job.clone();
-            pool.rayon().spawn(move || job.help());
+            // SAFETY: a helper is counted as active while it is at the work.
+            pool.rayon().spawn(move || unsafe { job.help() });
         }
-        job.catch(&|| job.work(idle));
+        // SAFETY: this thread holds the work.
+        unsafe { job.take_part(idle) };
         job.closed.store(true, Ordering::SeqCst);
         job.wait(&|| job.active.load(Ordering::SeqCst) == 0, idle);
         let panic = lock(&job.panic).take();
@@ -104,10 +125,14 @@ impl Job {
     }
 
     /// What a thread of the pool does.
-    fn help(&self) {
+    ///
+    /// # Safety
+    /// As long as the job is not closed, or somebody is active, the work must be there.
+    unsafe fn help(&self) {
         self.active.fetch_add(1, Ordering::SeqCst);
         if !self.closed.load(Ordering::SeqCst) {
-            self.catch(&|| self.work(&|| {}));
+            // SAFETY: promised by the caller.
+            unsafe { self.take_part(&|| {}) };
         }
         self.active.fetch_sub(1, Ordering::SeqCst);
         self.wake();
@@ -115,35 +140,53 @@ impl Job {
 
     /// Takes tasks until none are left, and returns when this thread's are done. It takes neighbours together, which may share
     /// memory, and fewer the fewer are left, so that all threads end at about the same time.
-    fn work(&self, idle: &dyn Fn()) {
-        // The phase of the next task, and the first task after that phase.
-        let (mut phases, mut first, mut end) = (0, 0, 0);
-        loop {
-            let task = self.next.load(Ordering::Relaxed);
-            while task >= end {
-                if phases == self.work.phases() {
-                    return;
+    ///
+    /// # Safety
+    /// The work must be there.
+    unsafe fn take_part(&self, idle: &dyn Fn()) {
+        // SAFETY: promised by the caller.
+        let work = unsafe { &*self.work.0 };
+        let over = || self.failed.load(Ordering::Relaxed) || work.stopped();
+        self.catch(&|| {
+            let mut phase = Phase {
+                number: 0,
+                first: 0,
+                end: if work.phases() > 0 { work.tasks(0) } else { 0 },
+            };
+            while !over() {
+                let first = self.next.load(Ordering::Relaxed);
+                while first >= phase.end {
+                    if phase.number + 1 >= work.phases() {
+                        return;
+                    }
+                    phase = Phase {
+                        number: phase.number + 1,
+                        first: phase.end,
+                        end: phase.end + work.tasks(phase.number + 1),
+                    };
                 }
-                (first, end) = (end, end + self.work.tasks(phases));
-                phases += 1;
-            }
-            let after = task + ((end - task) / self.shares).max(1);
-            let taken =
-                self.next
-                    .compare_exchange_weak(task, after, Ordering::Relaxed, Ordering::Relaxed);
-            if taken.is_err() {
-                continue;
-            }
-            // Whoever has taken an earlier task does not wait for this one.
-            self.wait(&|| self.done.load(Ordering::SeqCst) >= first, idle);
-            for task in task..after {
-                if !self.failed.load(Ordering::Relaxed) {
-                    self.catch(&|| self.work.run(phases - 1, task - first));
+                let end = first + ((phase.end - first) / self.shares).max(1);
+                let order = Ordering::Relaxed;
+                if (self.next.compare_exchange_weak(first, end, order, order)).is_err() {
+                    continue;
                 }
+                // Whoever has taken an earlier task does not wait for this one.
+                self.wait(
+                    &|| self.done.load(Ordering::SeqCst) >= phase.first || over(),
+                    idle,
+                );
+                for task in first..end {
+                    if over() {
+                        break;
+                    }
+                    self.catch(&|| work.run(phase.number, task - phase.first));
+                }
+                self.done.fetch_add(end - first, Ordering::SeqCst);
+                self.wake();
+                // Its own tasks and short waits may be all that this thread ever does.
+                idle();
             }
-            self.done.fetch_add(after - task, Ordering::SeqCst);
-            self.wake();
-        }
+        });
     }
 
     /// Returns when `ready`, which [`Job::wake`] follows. A short while it looks all the time, for waking up takes as long.
@@ -184,7 +227,12 @@ impl Job {
     fn catch(&self, work: &dyn Fn()) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
             self.failed.store(true, Ordering::Relaxed);
-            lock(&self.panic).get_or_insert(panic);
+            let mut first = lock(&self.panic);
+            match *first {
+                None => *first = Some(panic),
+                // Dropping it might panic again.
+                Some(_) => std::mem::forget(panic),
+            }
         }
     }
 }
@@ -193,6 +241,7 @@ impl Job {
 mod tests {
     use super::*;
     use crate::threads::{Workers, set_num_threads};
+    use std::time::Instant;
 
     /// Phases of so many tasks; every task notes how many were done when it began.
     struct Counted {
@@ -203,6 +252,9 @@ mod tests {
         pause: u64,
         /// The task that panics.
         bad: Option<(usize, usize)>,
+        /// The task after which no other is needed.
+        last: Option<(usize, usize)>,
+        stopped: AtomicBool,
     }
 
     impl Counted {
@@ -213,6 +265,8 @@ mod tests {
                 tasks,
                 pause: 0,
                 bad: None,
+                last: None,
+                stopped: AtomicBool::new(false),
             }
         }
     }
@@ -233,6 +287,13 @@ mod tests {
             }
             assert_ne!(self.bad, Some((phase, task)), "the bad task");
             self.done.fetch_add(1, Ordering::SeqCst);
+            if self.last == Some((phase, task)) {
+                self.stopped.store(true, Ordering::SeqCst);
+            }
+        }
+
+        fn stopped(&self) -> bool {
+            self.stopped.load(Ordering::SeqCst)
         }
     }
 
@@ -287,6 +348,25 @@ mod tests {
             assert!(message.contains("the bad task"), "{message}");
             assert_eq!(lock(&work.begun[0]).len(), 5);
             assert_eq!(lock(&work.begun[2]).len(), 0, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn work_that_is_stopped_or_has_failed_ends_at_once() {
+        for (round, threads) in (0..30).zip([1, 2, 5].into_iter().cycle()) {
+            // To take all tasks, even without doing them, would take hours.
+            let mut work = Counted {
+                last: Some((2, round % 9)),
+                ..Counted::new(vec![5, 7, 9, usize::MAX >> 4, 3])
+            };
+            let start = Instant::now();
+            workers(threads).run(&work, &|| {});
+            assert!(lock(&work.begun[2]).len() > round % 9);
+            (work.bad, work.last) = (work.last, None);
+            work.stopped = AtomicBool::new(false);
+            let run = AssertUnwindSafe(|| workers(threads).run(&work, &|| {}));
+            catch_unwind(run).expect_err("a task panicked");
+            assert!(start.elapsed() < Duration::from_secs(10));
         }
     }
 

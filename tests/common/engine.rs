@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mfma::Format;
 use mfma::Model;
-use mfma::gemm::{Problem, Storage, View, run_with};
+use mfma::gemm::{Problem, Progress, Storage, View, run_with};
 use mfma::kernel::Level;
 use mfma::reference::{Operand, dot};
 use mfma::threads::Workers;
@@ -60,6 +60,26 @@ impl Packed {
 
 /// D by the engine, on the level that is in use; all matrices `offset` bytes off alignment.
 pub fn compute_at(model: &Model, operands: &Operands, threads: usize, offset: usize) -> Vec<u64> {
+    run(model, operands, threads, offset, None)
+}
+
+/// The same, aligned, while `progress` watches.
+pub fn compute_watched<'a>(
+    model: &Model,
+    operands: &Operands,
+    threads: usize,
+    progress: &'a mut Progress<'a>,
+) -> Vec<u64> {
+    run(model, operands, threads, 0, Some(progress))
+}
+
+fn run<'a>(
+    model: &Model,
+    operands: &Operands,
+    threads: usize,
+    offset: usize,
+    progress: Option<&'a mut Progress<'a>>,
+) -> Vec<u64> {
     let Operands { m, n, k, .. } = *operands;
     let mut a = Packed::new(model.a(), &operands.a, offset);
     let mut b = Packed::new(model.b(), &operands.b, offset);
@@ -77,7 +97,7 @@ pub fn compute_at(model: &Model, operands: &Operands, threads: usize, offset: us
         c: Some(c.view(1, m)),
         d: d.view(1, m),
     };
-    run_with(&problem, Workers::new(threads), None).unwrap();
+    run_with(&problem, Workers::new(threads), progress).unwrap();
     d.bits()
 }
 
