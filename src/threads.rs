@@ -15,7 +15,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, ErrorCode};
 use crate::kernel::{FpMode, FpModeGuard};
-use job::{Job, Loop};
+use job::Job;
 
 pub(crate) use job::Phases;
 
@@ -120,15 +120,9 @@ impl Workers {
         }
     }
 
-    /// Runs `body(0)` to `body(tasks - 1)`, each once, on this thread and the pool's, and returns when all are done. A
-    /// panic in `body` comes back here. This thread calls `idle` between its tasks and, while it waits for the others, now and
-    /// then.
-    pub fn for_each(&self, tasks: usize, body: &(dyn Fn(usize) + Sync), idle: &dyn Fn()) {
-        self.run(&Loop { tasks, body }, idle);
-    }
-
-    /// Runs all phases of `work` in turn: a task begins when all tasks of earlier phases are done. As [`Self::for_each`]
-    /// otherwise.
+    /// Runs all tasks of all phases of `work`, each once, on this thread and the pool's, and returns when all are done or
+    /// `work` is stopped. A task begins when all tasks of earlier phases are done. A panic in one comes back here. This
+    /// thread calls `idle` between its tasks and, while it waits for the others, now and then.
     pub(crate) fn run(&self, work: &dyn Phases, idle: &dyn Fn()) {
         // More phases than one are worth all threads.
         let most = match work.phases() {

@@ -1,6 +1,7 @@
 //! A door for tests. Not in the header, and not part of the stable ABI.
 
 use super::codes::mfma_status;
+use crate::gemm::Control;
 use crate::threads::Workers;
 
 /// Panics inside the library: on the calling thread (0), or in a loop that all threads share (anything else). Proves
@@ -14,6 +15,6 @@ pub extern "C" fn mfma_debug_panic(place: i32) -> mfma_status {
             panic!("forced by mfma_debug_panic");
         }
         let task = |task| assert!(task != 40, "forced by mfma_debug_panic in task {task}");
-        Workers::new(0).for_each(64, &task, &|| {});
+        Control::new(Workers::new(0), 0).for_each(64, task);
     })
 }

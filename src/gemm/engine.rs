@@ -194,6 +194,16 @@ impl<'a, 'b> Run<'a, 'b> {
         })
     }
 
+    /// Steps of a region, regions below each other, and beside each other.
+    fn regions(&self) -> [usize; 3] {
+        let (Problem { m, n, .. }, cuts) = (self.problem, self.cuts);
+        [
+            cuts.blocks.div_ceil(cuts.step),
+            m.div_ceil(cuts.mb),
+            n.div_ceil(cuts.nb),
+        ]
+    }
+
     /// The regions and their steps in the order in which they are computed.
     fn region(&self, index: usize) -> Region {
         let Problem { m, n, .. } = self.problem;
@@ -204,7 +214,7 @@ impl<'a, 'b> Run<'a, 'b> {
             step,
             ..
         } = self.cuts;
-        let (steps, below) = (blocks.div_ceil(step), m.div_ceil(mb));
+        let [steps, below, _] = self.regions();
         let block = index % steps * step;
         let i = index / steps % below * mb;
         let j = index / steps / below * nb;
@@ -456,15 +466,7 @@ impl<'a, 'b> Run<'a, 'b> {
 /// Every region is packed, then computed.
 impl Phases for Run<'_, '_> {
     fn phases(&self) -> usize {
-        let Problem { m, n, .. } = self.problem;
-        let Cuts {
-            mb,
-            nb,
-            blocks,
-            step,
-            ..
-        } = self.cuts;
-        2 * m.div_ceil(mb) * n.div_ceil(nb) * blocks.div_ceil(step)
+        2 * self.regions().iter().product::<usize>()
     }
 
     fn tasks(&self, phase: usize) -> usize {

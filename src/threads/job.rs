@@ -34,26 +34,6 @@ pub trait Phases: Sync {
     }
 }
 
-/// One phase.
-pub(super) struct Loop<'a> {
-    pub tasks: usize,
-    pub body: &'a (dyn Fn(usize) + Sync),
-}
-
-impl Phases for Loop<'_> {
-    fn phases(&self) -> usize {
-        1
-    }
-
-    fn tasks(&self, _: usize) -> usize {
-        self.tasks
-    }
-
-    fn run(&self, _: usize, task: usize) {
-        (self.body)(task);
-    }
-}
-
 /// Work that several threads are at. Its tasks are counted through all phases.
 pub(super) struct Job {
     work: Borrowed,
@@ -297,6 +277,23 @@ mod tests {
         }
     }
 
+    /// One phase of two tasks.
+    struct Twice<F>(F);
+
+    impl<F: Fn() + Sync> Phases for Twice<F> {
+        fn phases(&self) -> usize {
+            1
+        }
+
+        fn tasks(&self, _: usize) -> usize {
+            2
+        }
+
+        fn run(&self, _: usize, _: usize) {
+            (self.0)();
+        }
+    }
+
     /// `threads` workers, whatever the machine has.
     fn workers(threads: usize) -> Workers {
         set_num_threads(5).expect("five threads are allowed");
@@ -376,7 +373,7 @@ mod tests {
         let caller = std::thread::current().id();
         for _ in 0..20 {
             // Whoever is not the caller takes long; if the caller takes both tasks, it never waits.
-            let body = |_| {
+            let body = || {
                 begun.fetch_add(1, Ordering::SeqCst);
                 if std::thread::current().id() == caller {
                     std::thread::sleep(Duration::from_millis(2));
@@ -384,7 +381,7 @@ mod tests {
                     std::thread::sleep(3 * BETWEEN_IDLE_CALLS);
                 }
             };
-            workers(2).for_each(2, &body, &|| {
+            workers(2).run(&Twice(body), &|| {
                 assert_eq!(std::thread::current().id(), caller);
                 idle.fetch_add(1, Ordering::SeqCst);
             });
