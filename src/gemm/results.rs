@@ -249,9 +249,12 @@ fn prefetch_tile(view: &View, (rows, cols): (usize, usize), i: usize, j: usize) 
             true => view.address(i + line, j),
             false => view.address(i, j + line),
         };
-        for at in (0..along * view.bytes()).step_by(CACHE_LINE) {
+        let length = along * view.bytes();
+        for at in (0..length).step_by(CACHE_LINE) {
             prefetch(first.wrapping_add(at));
         }
+        // Lines seldom begin where cache lines do.
+        prefetch(first.wrapping_add(length - 1));
     }
 }
 

@@ -15,6 +15,8 @@
 //!   multiples of 2^-149, so a sum below 2^-126 is exact, and rounding cannot matter. All flushes keep the sign.
 //! - Zeros' signs, infinities and overflow are IEEE's, here as there. A zero product that fills up K is +0.
 
+mod rounded;
+
 use std::marker::PhantomData;
 
 use super::doubles::Doubles;
@@ -22,6 +24,7 @@ use super::lanes::{Job, Lanes};
 use super::{FpMode, Kernel, Shape, Strip, Tile};
 use crate::format::Format;
 use crate::model::Model;
+use rounded::Rounded;
 
 /// The kernel of a pairwise sum.
 pub fn kernel<L: Doubles>(model: &Model) -> Option<Box<dyn Kernel>> {
@@ -40,7 +43,7 @@ fn boxed<L: Doubles, const N: usize, const EXACT: bool>(model: &Model) -> Option
 }
 
 /// Rows of a tile.
-const MR: usize = 8;
+const MR: usize = 16;
 /// Rows that are written out in the loop over a tile's rows.
 const GROUP: usize = 4;
 /// Vectors in a row of a tile.
@@ -220,19 +223,40 @@ impl<L: Doubles, const N: usize, const EXACT: bool> Job for TileJob<'_, L, N, EX
                 let blocks = cached.min(tile.blocks - first);
                 let a = tile.a.cast::<f32>().add(first * N * MR);
                 let b = tile.b.cast::<f32>().add(first * N * nr);
-                blocks_of::<L, N, EXACT>((blocks, tile.rows), a, b, c);
+                match (N, EXACT) {
+                    (4, false) => blocks_of::<L, 4, Rounded<L>>((blocks, tile.rows), a, b, c),
+                    _ => blocks_of::<L, N, Due<L, N, EXACT>>((blocks, tile.rows), a, b, c),
+                }
                 first += blocks;
             }
         }
     }
 }
 
+/// What is left to do of the rows of A that have been multiplied last: it is done between the multiplications of the next
+/// rows. What waits for results waits in the same queue as what does not, and keeps it out when that is full.
+trait Pipeline<L: Lanes, const N: usize>: Sized {
+    /// Nothing is due: zeros, to be added to a row of c at `nowhere` that nobody reads.
+    unsafe fn new(nowhere: *mut f32) -> Self;
+
+    /// Multiplies one row of A, whose c is at `c`. The columns of B are those at `b`. Must be `#[inline(always)]`.
+    unsafe fn row(
+        self,
+        a: *const f32,
+        b: *const f32,
+        columns: &[[L::F; N]; VECTORS],
+        c: *mut f32,
+    ) -> Self;
+
+    /// Does what is due.
+    unsafe fn finish(self);
+}
+
 /// A tile over some blocks. A block's columns of B stay in registers while the rows pass, and c comes from the first cache
 /// and goes back there: a row of two vectors takes four loads of A and two of c for eight multiplications, so that neither
-/// loads nor the latency of sums keep the multipliers waiting. A row's sums are added up between the multiplications of the
-/// next one: what waits for results waits in the same queue as what does not, and keeps it out when that is full.
+/// loads nor the latency of sums keep the multipliers waiting.
 #[inline(always)]
-unsafe fn blocks_of<L: Doubles, const N: usize, const EXACT: bool>(
+unsafe fn blocks_of<L: Doubles, const N: usize, P: Pipeline<L, N>>(
     (blocks, rows): (usize, usize),
     mut a: *const f32,
     mut b: *const f32,
@@ -241,12 +265,8 @@ unsafe fn blocks_of<L: Doubles, const N: usize, const EXACT: bool>(
     let nr = VECTORS * L::COUNT;
     // SAFETY: promised by the caller.
     unsafe {
-        // Nothing is due at first: zeros, to be added to a row of zeros that nobody reads.
         let mut nowhere = [L::splat(0.0); VECTORS];
-        let mut due = Due::<L, N> {
-            pairs: [[L::splat(0.0); N]; VECTORS],
-            c: nowhere.as_mut_ptr().cast(),
-        };
+        let mut pipeline = P::new(nowhere.as_mut_ptr().cast());
         for _ in 0..blocks {
             let mut columns = [[L::splat(0.0); N]; VECTORS];
             for (v, column) in columns.iter_mut().enumerate() {
@@ -257,7 +277,7 @@ unsafe fn blocks_of<L: Doubles, const N: usize, const EXACT: bool>(
             let (mut row_a, mut row_c) = (a, c);
             for _ in 0..rows.div_ceil(GROUP) {
                 for i in 0..GROUP {
-                    due = row::<L, N, EXACT>(row_a.add(i), &columns, row_c.add(i * nr), due);
+                    pipeline = pipeline.row(row_a.add(i), b, &columns, row_c.add(i * nr));
                 }
                 row_a = row_a.add(GROUP);
                 row_c = row_c.add(GROUP * nr);
@@ -265,21 +285,20 @@ unsafe fn blocks_of<L: Doubles, const N: usize, const EXACT: bool>(
             a = a.add(N * MR);
             b = b.add(N * nr);
         }
-        let sums = due.sums::<EXACT>();
-        due.add_to_c::<EXACT>(sums);
+        pipeline.finish();
     }
 }
 
-/// fl(p1 + p2) and fl(p3 + p4) of a row, and where its c lies. With N = 2 there is the first alone.
-struct Due<L: Lanes, const N: usize> {
+/// fl(p1 + p2) and fl(p3 + p4) of the last row, and where its c lies. With N = 2 there is the first alone.
+struct Due<L: Lanes, const N: usize, const EXACT: bool> {
     pairs: [[L::F; N]; VECTORS],
     c: *mut f32,
 }
 
-impl<L: Doubles, const N: usize> Due<L, N> {
+impl<L: Doubles, const N: usize, const EXACT: bool> Due<L, N, EXACT> {
     /// The sums of all products.
     #[inline(always)]
-    unsafe fn sums<const EXACT: bool>(&self) -> [L::F; VECTORS] {
+    unsafe fn sums(&self) -> [L::F; VECTORS] {
         let mut sums = [self.pairs[0][0], self.pairs[1][0]];
         if N == 4 {
             for (sum, pairs) in sums.iter_mut().zip(&self.pairs) {
@@ -291,7 +310,7 @@ impl<L: Doubles, const N: usize> Due<L, N> {
     }
 
     #[inline(always)]
-    unsafe fn add_to_c<const EXACT: bool>(&self, sums: [L::F; VECTORS]) {
+    unsafe fn add_to_c(&self, sums: [L::F; VECTORS]) {
         for (v, sum) in sums.into_iter().enumerate() {
             // SAFETY: the row lies there.
             unsafe {
@@ -302,38 +321,53 @@ impl<L: Doubles, const N: usize> Due<L, N> {
     }
 }
 
-/// Multiplies one row of A, and adds up what is due.
-#[inline(always)]
-unsafe fn row<L: Doubles, const N: usize, const EXACT: bool>(
-    a: *const f32,
-    columns: &[[L::F; N]; VECTORS],
-    c: *mut f32,
-    due: Due<L, N>,
-) -> Due<L, N> {
-    // SAFETY: promised by the caller.
-    unsafe {
-        let mut pairs = [[L::splat(0.0); N]; VECTORS];
-        for pair in 0..N / 2 {
-            let second = L::splat(*a.add((2 * pair + 1) * MR));
-            for (pairs, column) in pairs.iter_mut().zip(columns) {
-                pairs[pair] = here::<L>(L::mul(second, column[2 * pair + 1]));
-            }
+// SAFETY (of every block): promised by the callers.
+impl<L: Doubles, const N: usize, const EXACT: bool> Pipeline<L, N> for Due<L, N, EXACT> {
+    #[inline(always)]
+    unsafe fn new(nowhere: *mut f32) -> Self {
+        Due {
+            pairs: unsafe { [[L::splat(0.0); N]; VECTORS] },
+            c: nowhere,
         }
-        let sums = due.sums::<EXACT>();
-        for pair in 0..N / 2 {
-            let first = L::splat(*a.add(2 * pair * MR));
-            for (pairs, column) in pairs.iter_mut().zip(columns) {
-                let second = pairs[pair];
-                pairs[pair] = here::<L>(if EXACT {
-                    L::fused(first, column[2 * pair], second)
-                } else {
-                    let first = L::flush(L::mul(first, column[2 * pair]));
-                    L::flush(L::add(first, L::flush(second)))
-                });
+    }
+
+    #[inline(always)]
+    unsafe fn row(
+        self,
+        a: *const f32,
+        _: *const f32,
+        columns: &[[L::F; N]; VECTORS],
+        c: *mut f32,
+    ) -> Self {
+        unsafe {
+            let mut pairs = [[L::splat(0.0); N]; VECTORS];
+            for pair in 0..N / 2 {
+                let second = L::splat(*a.add((2 * pair + 1) * MR));
+                for (pairs, column) in pairs.iter_mut().zip(columns) {
+                    pairs[pair] = here::<L>(L::mul(second, column[2 * pair + 1]));
+                }
             }
+            let sums = self.sums();
+            for pair in 0..N / 2 {
+                let first = L::splat(*a.add(2 * pair * MR));
+                for (pairs, column) in pairs.iter_mut().zip(columns) {
+                    let second = pairs[pair];
+                    pairs[pair] = here::<L>(if EXACT {
+                        L::fused(first, column[2 * pair], second)
+                    } else {
+                        let first = L::flush(L::mul(first, column[2 * pair]));
+                        L::flush(L::add(first, L::flush(second)))
+                    });
+                }
+            }
+            self.add_to_c(sums);
+            Due { pairs, c }
         }
-        due.add_to_c::<EXACT>(sums);
-        Due { pairs, c }
+    }
+
+    #[inline(always)]
+    unsafe fn finish(self) {
+        unsafe { self.add_to_c(self.sums()) }
     }
 }
 
