@@ -73,6 +73,7 @@ impl<L: Doubles> Pipeline<L, 4> for Rounded<L> {
     ) -> Self {
         unsafe {
             let factor = |p: usize| here::<L>(L::splat(*a.add(p * super::MR)));
+            // The columns of the first vector, and of the second.
             let [near, far] = columns;
 
             let second_pair = Self::add(self.products[0], self.products[1]);
@@ -114,9 +115,9 @@ impl<L: Doubles> Pipeline<L, 4> for Rounded<L> {
                 self.second_pair,
                 Self::add(self.products[0], self.products[1]),
             ];
-            for v in 0..VECTORS {
+            for (v, second_pair) in second.into_iter().enumerate() {
                 let c = self.c[1].add(v * L::COUNT);
-                let total = Self::add(self.first_pairs[v], second[v]);
+                let total = Self::add(self.first_pairs[v], second_pair);
                 L::store(c, Self::add(L::load(c), total));
             }
         }
