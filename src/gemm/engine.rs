@@ -179,10 +179,13 @@ impl<'a, 'b> Run<'a, 'b> {
         let cuts = Cuts::new(&problem, &shape, workers);
         let places = Places::new(&cuts, &shape, workers);
         let model = &problem.model;
+        let source = |view, factor, format| {
+            Source::new(view, factor, format, model.params()).flushed(model.params())
+        };
         Ok(Run {
             control,
-            a: Source::new(problem.a, factor_a, model.a(), model.params()),
-            b: Source::new(problem.b.transposed(), factor_b, model.b(), model.params()),
+            a: source(problem.a, factor_a, model.a()),
+            b: source(problem.b.transposed(), factor_b, model.b()),
             results: Results::new(&problem, shape.double),
             cuts,
             places,

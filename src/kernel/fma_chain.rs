@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 
 use super::doubles::Doubles;
 use super::lanes::{Job, Lanes};
-use super::{FpMode, Kernel, Shape, Strip, Tile};
+use super::{FpMode, Kernel, Shape, Tile};
 use crate::format::Format;
 use crate::model::Model;
 
@@ -39,7 +39,6 @@ trait Precision: Send + Sync + 'static {
     const LANES: usize;
     const DOUBLE: bool;
 
-    fn numbers<'a>(strip: &Strip<'a>) -> &'a [Self::Number];
     unsafe fn load(from: *const Self::Number) -> Self::Vector;
     unsafe fn store(to: *mut Self::Number, x: Self::Vector);
     unsafe fn splat(x: Self::Number) -> Self::Vector;
@@ -57,9 +56,6 @@ impl<L: Doubles> Precision for Single<L> {
     const LANES: usize = L::COUNT;
     const DOUBLE: bool = false;
 
-    fn numbers<'a>(strip: &Strip<'a>) -> &'a [f32] {
-        strip.single()
-    }
     #[inline(always)]
     unsafe fn load(from: *const f32) -> L::F {
         unsafe { L::load(from) }
@@ -89,9 +85,6 @@ impl<L: Doubles> Precision for Double<L> {
     const LANES: usize = L::WIDTH;
     const DOUBLE: bool = true;
 
-    fn numbers<'a>(strip: &Strip<'a>) -> &'a [f64] {
-        strip.double()
-    }
     #[inline(always)]
     unsafe fn load(from: *const f64) -> L::D {
         unsafe { L::load_d(from) }
@@ -128,14 +121,6 @@ impl<P: Precision, const R: usize, const V: usize> Chain<P, R, V> {
             precision: PhantomData,
         }
     }
-
-    /// # Safety
-    /// The panel must have room for the strip.
-    unsafe fn copy(strip: &Strip, panel: *mut u8) {
-        let numbers = P::numbers(strip);
-        // SAFETY: promised by the caller.
-        unsafe { std::ptr::copy_nonoverlapping(numbers.as_ptr(), panel.cast(), numbers.len()) }
-    }
 }
 
 // SAFETY: packing and tiles touch what the shape describes.
@@ -154,16 +139,6 @@ unsafe impl<P: Precision, const R: usize, const V: usize> Kernel for Chain<P, R,
 
     fn keeps_strips(&self) -> bool {
         true
-    }
-
-    unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8) {
-        // SAFETY: promised by the caller.
-        unsafe { Self::copy(strip, panel) }
-    }
-
-    unsafe fn pack_b(&self, strip: &Strip, panel: *mut u8) {
-        // SAFETY: promised by the caller.
-        unsafe { Self::copy(strip, panel) }
     }
 
     unsafe fn tile(&self, tile: &Tile) {

@@ -106,18 +106,24 @@ pub unsafe trait Kernel: Send + Sync {
         false
     }
 
-    /// Packs a strip of MR rows; `panel` is where its first block goes.
+    /// Packs a strip of MR rows; `panel` is where its first block goes. Unless a kernel has a layout of its own, as it is.
     ///
     /// # Safety
     /// `panel` must have room for the strip's blocks and be aligned as [`Tile`] says; the machine must have the kernel's
     /// level.
-    unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8);
+    unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8) {
+        // SAFETY: promised by the caller.
+        unsafe { strip.copy_to(panel) }
+    }
 
     /// Packs a strip of NR columns; `panel` is where its first block goes.
     ///
     /// # Safety
     /// As for `pack_a`.
-    unsafe fn pack_b(&self, strip: &Strip, panel: *mut u8);
+    unsafe fn pack_b(&self, strip: &Strip, panel: *mut u8) {
+        // SAFETY: promised by the caller.
+        unsafe { strip.copy_to(panel) }
+    }
 
     /// Computes one tile.
     ///

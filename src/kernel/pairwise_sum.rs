@@ -2,7 +2,7 @@
 //!
 //! Why host arithmetic gives the unit's results bit for bit:
 //!
-//! - Subnormal inputs and a subnormal c become +0 before anything else: inputs when they are packed, c when a tile
+//! - Subnormal inputs and a subnormal c become +0 before anything else: inputs when they are loaded, c when a tile
 //!   begins. (Results are flushed, so c is not subnormal between steps of K.)
 //! - binary16: a product of two normal numbers lies between 2^-28 and 2^32 and is exact in binary32, so that
 //!   fl(p1 + p2) is fma(a1, b1, a2 * b2). Sums of such products are multiples of 2^-48 and c is zero or normal, so
@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 
 use super::doubles::Doubles;
 use super::lanes::{Job, Lanes};
-use super::{FpMode, Kernel, Shape, Strip, Tile};
+use super::{FpMode, Kernel, Shape, Tile};
 use crate::format::Format;
 use crate::model::Model;
 use rounded::Rounded;
@@ -30,16 +30,12 @@ use rounded::Rounded;
 pub fn kernel<L: Doubles>(model: &Model) -> Option<Box<dyn Kernel>> {
     let exact = model.a() == Format::Fp16;
     match (model.params().fma, exact) {
-        (4, true) => boxed::<L, 4, true>(model),
-        (4, false) => boxed::<L, 4, false>(model),
-        (2, true) => boxed::<L, 2, true>(model),
-        (2, false) => boxed::<L, 2, false>(model),
+        (4, true) => Some(Box::new(Pairwise::<L, 4, true>(PhantomData))),
+        (4, false) => Some(Box::new(Pairwise::<L, 4, false>(PhantomData))),
+        (2, true) => Some(Box::new(Pairwise::<L, 2, true>(PhantomData))),
+        (2, false) => Some(Box::new(Pairwise::<L, 2, false>(PhantomData))),
         _ => None,
     }
-}
-
-fn boxed<L: Doubles, const N: usize, const EXACT: bool>(model: &Model) -> Option<Box<dyn Kernel>> {
-    Some(Box::new(Pairwise::<L, N, EXACT>::new(model)))
 }
 
 /// Rows of a tile.
@@ -52,38 +48,10 @@ const VECTORS: usize = 2;
 const CACHED: usize = 16 << 10;
 
 /// Blocks of N products; EXACT says that products are exact in binary32.
-struct Pairwise<L, const N: usize, const EXACT: bool> {
-    /// Inputs below this are subnormal.
-    min_normal: f32,
-    level: PhantomData<L>,
-}
+struct Pairwise<L, const N: usize, const EXACT: bool>(PhantomData<L>);
 
 impl<L: Doubles, const N: usize, const EXACT: bool> Pairwise<L, N, EXACT> {
     const NR: usize = VECTORS * L::COUNT;
-
-    fn new(model: &Model) -> Self {
-        Pairwise {
-            min_normal: min_normal(model.a()),
-            level: PhantomData,
-        }
-    }
-
-    /// # Safety
-    /// The panel must have room for the strip, and the machine the level.
-    unsafe fn pack(&self, strip: &Strip, panel: *mut u8) {
-        let job = Pack {
-            values: strip.single(),
-            min_normal: self.min_normal,
-            panel: panel.cast(),
-        };
-        // SAFETY: promised by the caller.
-        unsafe { L::dispatch(job) }
-    }
-}
-
-/// Smallest normal number of an input format.
-pub(super) fn min_normal(format: Format) -> f32 {
-    f32::from_bits(((127 + format.info().min_exponent()) as u32) << 23)
 }
 
 // SAFETY: packing and tiles touch what the shape describes.
@@ -104,14 +72,8 @@ unsafe impl<L: Doubles, const N: usize, const EXACT: bool> Kernel for Pairwise<L
         }
     }
 
-    unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8) {
-        // SAFETY: promised by the caller.
-        unsafe { self.pack(strip, panel) }
-    }
-
-    unsafe fn pack_b(&self, strip: &Strip, panel: *mut u8) {
-        // SAFETY: promised by the caller.
-        unsafe { self.pack(strip, panel) }
+    fn keeps_strips(&self) -> bool {
+        true
     }
 
     unsafe fn tile(&self, tile: &Tile) {
@@ -120,32 +82,7 @@ unsafe impl<L: Doubles, const N: usize, const EXACT: bool> Kernel for Pairwise<L
     }
 }
 
-/// Copies a strip, subnormal numbers as +0.
-struct Pack<'a> {
-    values: &'a [f32],
-    min_normal: f32,
-    panel: *mut f32,
-}
-
-impl Job for Pack<'_> {
-    #[inline(always)]
-    unsafe fn run<L: Lanes>(self) {
-        for (i, &x) in self.values.iter().enumerate() {
-            // SAFETY: the panel has room for the strip.
-            unsafe { self.panel.add(i).write(flush_input(x, self.min_normal)) };
-        }
-    }
-}
-
-/// A subnormal input as +0; zeros keep their signs.
-#[inline(always)]
-fn flush_input(x: f32, min_normal: f32) -> f32 {
-    let magnitude = x.to_bits() & 0x7fff_ffff;
-    let subnormal = magnitude.wrapping_sub(1) < min_normal.to_bits() - 1;
-    f32::from_bits(if subnormal { 0 } else { x.to_bits() })
-}
-
-/// [`flush_input`] of a vector.
+/// Numbers, subnormal ones as +0; zeros keep their signs.
 #[inline(always)]
 pub(super) unsafe fn flushed<L: Doubles>(x: L::I, min_normal: f32) -> L::I {
     // SAFETY: the caller is compiled for the level.

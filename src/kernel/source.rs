@@ -1,21 +1,22 @@
 //! Strips of A and B: read from the user's memory, rounded once to the unit's format, laid out for packing.
 //!
 //! A strip is `k` rows of `lanes` numbers: lane l is one row of A, or one column of B. Numbers are binary32 numbers equal
-//! to the encodings (all formats but binary64 fit into binary32), NaNs and infinities included; for binary64 units they
-//! are binary64. What a strip does not cover (past the last row of A, past the end of K) is +0.
+//! to the encodings (all formats but binary64 fit into binary32), NaNs and infinities included, or +0 in place of subnormal
+//! ones where the unit takes them so; for binary64 units they are binary64. What a strip does not cover (past the last row of A, past the end of K) is +0.
 
 mod lines;
 mod rounding;
 mod words;
 
+use super::lanes::{Job, Lanes};
 use super::level::{Level, level, on_level};
 use crate::format::Format;
 use crate::gemm::{Storage, View};
 use crate::model::Params;
 pub use lines::prefetch;
 use lines::{Lines, fill, turn};
-pub use rounding::quiet_double;
-use rounding::{Rules, byte_table, cut, cut_to_tf32, from_fp16, from_tf32, quiet, to_bf16};
+use rounding::{Rules, byte_table, cut, cut_to_tf32, flush, from_fp16, from_tf32, quiet, to_bf16};
+pub use rounding::{min_normal, quiet_double};
 use words::{Rows, Turn};
 
 /// Where a strip's numbers are.
@@ -56,6 +57,20 @@ impl<'a> Strip<'a> {
             Values::Single(_) => unreachable!("a strip of binary32 numbers for a binary64 kernel"),
         }
     }
+
+    /// Copies the numbers.
+    ///
+    /// # Safety
+    /// There must be room at `to`.
+    pub unsafe fn copy_to(&self, to: *mut u8) {
+        // SAFETY: promised by the caller.
+        unsafe {
+            match self.values {
+                Values::Single(values) => to.cast::<f32>().copy_from(values.as_ptr(), values.len()),
+                Values::Double(values) => to.cast::<f64>().copy_from(values.as_ptr(), values.len()),
+            }
+        }
+    }
 }
 
 /// Room for one strip.
@@ -77,6 +92,8 @@ pub struct Source {
     rules: &'static Rules,
     /// The bits of a raw tf32 word that the unit reads.
     visible: u32,
+    /// Numbers closer to zero become +0; 0 if none do.
+    least: f32,
     level: Level,
 }
 
@@ -111,6 +128,7 @@ impl Source {
             cut_single: false,
             rules: Rules::of(format),
             visible: params.visible(Format::Tf32, u32::MAX.into()) as u32,
+            least: 0.0,
             level: level(),
         }
     }
@@ -121,6 +139,16 @@ impl Source {
             cut_single: true,
             ..self
         }
+    }
+
+    /// The same with subnormal numbers as +0, if that is how a unit with these `params` takes inputs. Strips of binary64
+    /// numbers keep them.
+    pub fn flushed(self, params: &Params) -> Source {
+        let least = match params.in_subnormals {
+            true => 0.0,
+            false => min_normal(self.format),
+        };
+        Source { least, ..self }
     }
 
     /// Most that [`Source::strip_k`] returns.
@@ -260,6 +288,11 @@ impl Source {
                     turned: &mut turned,
                 };
                 on_level(self.level, job);
+                if self.least > 0.0 {
+                    let numbers = std::slice::from_raw_parts_mut(to, k * lanes);
+                    let least = self.least;
+                    on_level(self.level, Flush { numbers, least });
+                }
             }
             // One lane at a time, some of them, then turned.
             for group in (turned..rows).step_by(GROUP) {
@@ -362,22 +395,26 @@ impl Source {
     /// # Safety
     /// They must exist, and `to` have room for their numbers.
     unsafe fn convert(&self, address: *const u8, lines: Lines, to: *mut f32) {
-        let raw = self.view.storage() == Storage::Raw;
+        let kind = (self.view.storage() == Storage::Raw, self.least > 0.0);
         #[cfg(target_arch = "x86_64")]
         if self.level >= Level::Avx2 {
             // SAFETY: the machine has the level; the rest is promised by the caller.
             return unsafe {
-                match raw {
-                    true => self.decode_avx2(address, lines, to),
-                    false => self.round_avx2(address, lines, to),
+                match kind {
+                    (true, false) => self.decode_avx2::<false>(address, lines, to),
+                    (true, true) => self.decode_avx2::<true>(address, lines, to),
+                    (false, false) => self.round_avx2::<false>(address, lines, to),
+                    (false, true) => self.round_avx2::<true>(address, lines, to),
                 }
             };
         }
         // SAFETY: promised by the caller.
         unsafe {
-            match raw {
-                true => self.decode(address, lines, to),
-                false => self.round(address, lines, to),
+            match kind {
+                (true, false) => self.decode::<false>(address, lines, to),
+                (true, true) => self.decode::<true>(address, lines, to),
+                (false, false) => self.round::<false>(address, lines, to),
+                (false, true) => self.round::<true>(address, lines, to),
             }
         }
     }
@@ -388,9 +425,9 @@ impl Source {
     /// As for `convert`, and the machine must have AVX2.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn round_avx2(&self, address: *const u8, lines: Lines, to: *mut f32) {
+    unsafe fn round_avx2<const FLUSH: bool>(&self, address: *const u8, lines: Lines, to: *mut f32) {
         // SAFETY: promised by the caller.
-        unsafe { self.round(address, lines, to) }
+        unsafe { self.round::<FLUSH>(address, lines, to) }
     }
 
     /// As `round_avx2`.
@@ -399,121 +436,148 @@ impl Source {
     /// As there.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn decode_avx2(&self, address: *const u8, lines: Lines, to: *mut f32) {
+    unsafe fn decode_avx2<const FLUSH: bool>(
+        &self,
+        address: *const u8,
+        lines: Lines,
+        to: *mut f32,
+    ) {
         // SAFETY: promised by the caller.
-        unsafe { self.decode(address, lines, to) }
+        unsafe { self.decode::<FLUSH>(address, lines, to) }
     }
 
-    /// [`Source::convert`] for encodings.
+    /// [`Source::convert`] for encodings; FLUSH says whether some numbers may have to become +0.
     ///
     /// # Safety
     /// As there.
     #[inline(always)]
-    unsafe fn decode(&self, address: *const u8, lines: Lines, to: *mut f32) {
+    unsafe fn decode<const FLUSH: bool>(&self, address: *const u8, lines: Lines, to: *mut f32) {
+        let least = self.least;
+        let kept = |x: f32| if FLUSH { flush(x, least) } else { x };
         // SAFETY: promised by the caller.
         unsafe {
             match self.format {
                 Format::Fp32 => {
-                    fill(lines, address.cast::<u32>(), to, quiet);
+                    fill(lines, address.cast::<u32>(), to, |x| kept(quiet(x)));
                 }
                 Format::Tf32 => {
                     fill(lines, address.cast::<u32>(), to, |x| {
-                        from_tf32(x & self.visible)
+                        kept(from_tf32(x & self.visible))
                     });
                 }
                 Format::Bf16 => {
                     fill(lines, address.cast::<u16>(), to, |x| {
-                        f32::from_bits(u32::from(x) << 16)
+                        kept(f32::from_bits(u32::from(x) << 16))
                     });
                 }
                 Format::Fp16 => {
-                    fill(lines, address.cast::<u16>(), to, from_fp16);
+                    fill(lines, address.cast::<u16>(), to, |x| kept(from_fp16(x)));
                 }
                 _ => {
                     let table = byte_table(self.format);
-                    fill(lines, address, to, |x: u8| table[usize::from(x)]);
+                    fill(lines, address, to, |x: u8| kept(table[usize::from(x)]));
                 }
             }
         }
     }
 
-    /// [`Source::convert`] for numbers.
+    /// [`Source::convert`] for numbers, FLUSH as for `decode`.
     ///
     /// # Safety
     /// As there.
     #[inline(always)]
-    unsafe fn round(&self, address: *const u8, lines: Lines, to: *mut f32) {
+    unsafe fn round<const FLUSH: bool>(&self, address: *const u8, lines: Lines, to: *mut f32) {
         // A copy, which the numbers written cannot change: else the compiler would read it again and again.
-        let (factor, rules) = (self.factor, *self.rules);
+        let (factor, rules, least) = (self.factor, *self.rules, self.least);
+        let kept = |x: f32| if FLUSH { flush(x, least) } else { x };
         // SAFETY: promised by the caller.
         unsafe {
             match (self.view.storage(), self.format) {
                 (Storage::Raw, _) => unreachable!("encodings are decoded"),
                 (Storage::F64, Format::Fp32) if self.cut_single => {
-                    fill(lines, address.cast::<f64>(), to, |x| cut(factor * x));
+                    fill(lines, address.cast::<f64>(), to, |x| kept(cut(factor * x)));
                 }
                 (Storage::F64, Format::Fp32) => {
-                    fill(lines, address.cast::<f64>(), to, |x| (factor * x) as f32);
+                    fill(lines, address.cast::<f64>(), to, |x| {
+                        kept((factor * x) as f32)
+                    });
                 }
                 (Storage::F64, Format::Tf32) => {
                     fill(lines, address.cast::<f64>(), to, |x| {
-                        cut_to_tf32(factor * x)
+                        kept(cut_to_tf32(factor * x))
                     });
                 }
                 (Storage::F64, _) if rules.fnuz => {
                     fill(lines, address.cast::<f64>(), to, |x| {
-                        rules.round::<true>(factor * x)
+                        kept(rules.round::<true>(factor * x))
                     });
                 }
                 (Storage::F64, _) => {
                     fill(lines, address.cast::<f64>(), to, |x| {
-                        rules.round::<false>(factor * x)
+                        kept(rules.round::<false>(factor * x))
                     });
                 }
                 (Storage::F32, Format::Fp32) if factor == 1.0 => {
-                    fill(lines, address.cast::<u32>(), to, quiet);
+                    fill(lines, address.cast::<u32>(), to, |x| kept(quiet(x)));
                 }
                 (Storage::F32, Format::Fp32) if self.cut_single => {
                     fill(lines, address.cast::<f32>(), to, |x| {
-                        cut(factor * f64::from(x))
+                        kept(cut(factor * f64::from(x)))
                     });
                 }
                 (Storage::F32, Format::Fp32) => {
                     fill(lines, address.cast::<f32>(), to, |x| {
-                        (factor * f64::from(x)) as f32
+                        kept((factor * f64::from(x)) as f32)
                     });
                 }
                 (Storage::F32, Format::Tf32) if factor == 1.0 => {
-                    fill(lines, address.cast::<u32>(), to, from_tf32);
+                    fill(lines, address.cast::<u32>(), to, |x| kept(from_tf32(x)));
                 }
                 (Storage::F32, Format::Bf16) if factor == 1.0 => {
-                    fill(lines, address.cast::<u32>(), to, to_bf16);
+                    fill(lines, address.cast::<u32>(), to, |x| kept(to_bf16(x)));
                 }
                 (Storage::F32, Format::Tf32) => {
                     fill(lines, address.cast::<f32>(), to, |x| {
-                        cut_to_tf32(factor * f64::from(x))
+                        kept(cut_to_tf32(factor * f64::from(x)))
                     });
                 }
                 (Storage::F32, _) if factor == 1.0 && rules.narrow => {
                     let rules = rules.single();
                     match rules.fnuz {
-                        true => fill(lines, address.cast::<f32>(), to, |x| rules.round::<true>(x)),
+                        true => fill(lines, address.cast::<f32>(), to, |x| {
+                            kept(rules.round::<true>(x))
+                        }),
                         false => fill(lines, address.cast::<f32>(), to, |x| {
-                            rules.round::<false>(x)
+                            kept(rules.round::<false>(x))
                         }),
                     }
                 }
                 (Storage::F32, _) if rules.fnuz => {
                     fill(lines, address.cast::<f32>(), to, |x| {
-                        rules.round::<true>(factor * f64::from(x))
+                        kept(rules.round::<true>(factor * f64::from(x)))
                     });
                 }
                 (Storage::F32, _) => {
                     fill(lines, address.cast::<f32>(), to, |x| {
-                        rules.round::<false>(factor * f64::from(x))
+                        kept(rules.round::<false>(factor * f64::from(x)))
                     });
                 }
             }
+        }
+    }
+}
+
+/// [`flush`] of all numbers.
+struct Flush<'a> {
+    numbers: &'a mut [f32],
+    least: f32,
+}
+
+impl Job for Flush<'_> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes>(self) {
+        for number in self.numbers {
+            *number = flush(*number, self.least);
         }
     }
 }

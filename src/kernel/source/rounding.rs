@@ -26,6 +26,20 @@ pub fn quiet_double(bits: u64) -> f64 {
     f64::from_bits(bits | if nan { 1 << 51 } else { 0 })
 }
 
+/// Smallest normal number of a format that binary32 holds.
+pub fn min_normal(format: Format) -> f32 {
+    f32::from_bits(((127 + format.info().min_exponent()) as u32) << 23)
+}
+
+/// A number as it is, or +0 if it is not zero and closer to zero than `least`, which is positive. Zeros keep
+/// their signs.
+#[inline(always)]
+pub fn flush(x: f32, least: f32) -> f32 {
+    let magnitude = x.to_bits() & 0x7fff_ffff;
+    let closer = magnitude.wrapping_sub(1) < least.to_bits() - 1;
+    f32::from_bits(if closer { 0 } else { x.to_bits() })
+}
+
 /// A binary16 encoding as the binary32 number equal to it.
 #[inline(always)]
 pub fn from_fp16(bits: u16) -> f32 {

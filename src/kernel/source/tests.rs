@@ -31,7 +31,7 @@ fn load_as<T: Copy>(
     let pointer = data.as_ptr().cast_mut().cast::<u8>();
     // SAFETY: the view covers `data`.
     let view = unsafe { View::new(pointer, storage, format, data.len() as isize, 1) };
-    let source = Source::new(view, factor, format, params);
+    let source = Source::new(view, factor, format, params).flushed(params);
     let part = Part {
         first: 0,
         rows: 1,
@@ -181,6 +181,73 @@ fn rows_of_raw_elements_are_turned() {
                         false => 0.0,
                     };
                     assert!(same(x, want), "{format} {k} {} {at}: {x}", level.name());
+                }
+            }
+        }
+    }
+}
+
+/// One row, and rows along K that are turned, of encodings and of numbers, on every level.
+#[test]
+fn subnormal_inputs_of_units_that_flush_them_become_zero() {
+    let params = Params {
+        in_subnormals: false,
+        ..Params::default()
+    };
+    let flushed = |x: f32, least: f32| match x != 0.0 && x.abs() < least {
+        true => 0.0,
+        false => x,
+    };
+    for row in FORMATS.iter().filter(|row| row.storage_bits <= 16) {
+        let format = row.format;
+        let least = min_normal(format);
+        let count = 1usize << row.storage_bits;
+        let words: Vec<u16> = (0..count).map(|i| i as u16).collect();
+        let bytes: Vec<u8> = words.iter().map(|&i| i as u8).collect();
+        let numbers: Vec<f64> = words
+            .iter()
+            .map(|&bits| to_f64(format, bits.into()))
+            .collect();
+        let singles: Vec<f32> = numbers.iter().map(|&x| x as f32).collect();
+        let raw = match format.bytes() {
+            1 => bytes.as_ptr(),
+            _ => words.as_ptr().cast(),
+        };
+        for (storage, first) in [
+            (Storage::Raw, raw),
+            (Storage::F32, singles.as_ptr().cast()),
+            (Storage::F64, numbers.as_ptr().cast()),
+        ] {
+            for (rows, k) in [(1, count), (count / 16, 16)] {
+                // SAFETY: the view covers the encodings, or the numbers.
+                let view = unsafe { View::new(first.cast_mut(), storage, format, k as isize, 1) };
+                let mut source = Source::new(view, 1.0, format, &params).flushed(&params);
+                let part = Part {
+                    first: 0,
+                    rows,
+                    lanes: rows,
+                    k_first: 0,
+                    k,
+                    k_padded: k,
+                };
+                for level in Level::ALL.into_iter().filter(|level| level.available()) {
+                    source.level = level;
+                    let mut buffer = StripBuffer::default();
+                    // SAFETY: the elements exist.
+                    let strip = unsafe { source.load(part, &mut buffer) }.single();
+                    for (at, &x) in strip.iter().enumerate() {
+                        let number = singles[at % rows * k + at / rows];
+                        // Numbers that the format lacks are rounded when they are loaded.
+                        let want = match storage == Storage::Raw || number.is_finite() {
+                            true => flushed(number, least),
+                            false => continue,
+                        };
+                        assert!(
+                            same(x, want) && (x != 0.0 || x.to_bits() == want.to_bits()),
+                            "{format} {storage:?} {rows} x {k} on {}: {at}: {x:e}, not {want:e}",
+                            level.name()
+                        );
+                    }
                 }
             }
         }
