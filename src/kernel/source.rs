@@ -6,6 +6,7 @@
 
 mod lines;
 mod rounding;
+mod strip;
 mod words;
 
 use super::lanes::{Job, Lanes};
@@ -17,69 +18,8 @@ pub use lines::prefetch;
 use lines::{Lines, fill, turn};
 use rounding::{Rules, byte_table, cut, cut_to_tf32, flush, from_fp16, from_tf32, quiet, to_bf16};
 pub use rounding::{min_normal, quiet_double};
+pub use strip::{Strip, StripBuffer, Values};
 use words::{Rows, Turn};
-
-/// Where a strip's numbers are.
-#[derive(Clone, Copy, Debug)]
-pub enum Values<'a> {
-    /// Equal to the encodings of any format but binary64.
-    Single(&'a [f32]),
-    /// binary64 units.
-    Double(&'a [f64]),
-}
-
-/// `k` rows of `lanes` numbers; number (p, l) is at `p * lanes + l`.
-#[derive(Clone, Copy, Debug)]
-pub struct Strip<'a> {
-    /// The numbers.
-    pub values: Values<'a>,
-    /// Numbers in a row: MR or NR.
-    pub lanes: usize,
-    /// Rows; a multiple of the kernel's block.
-    pub k: usize,
-    /// Rows before the end of K; what follows is +0.
-    pub filled: usize,
-}
-
-impl<'a> Strip<'a> {
-    /// The numbers of a unit that is not a binary64 one.
-    pub fn single(&self) -> &'a [f32] {
-        match self.values {
-            Values::Single(values) => values,
-            Values::Double(_) => unreachable!("a strip of binary64 numbers for a binary32 kernel"),
-        }
-    }
-
-    /// The numbers of a binary64 unit.
-    pub fn double(&self) -> &'a [f64] {
-        match self.values {
-            Values::Double(values) => values,
-            Values::Single(_) => unreachable!("a strip of binary32 numbers for a binary64 kernel"),
-        }
-    }
-
-    /// Copies the numbers.
-    ///
-    /// # Safety
-    /// There must be room at `to`.
-    pub unsafe fn copy_to(&self, to: *mut u8) {
-        // SAFETY: promised by the caller.
-        unsafe {
-            match self.values {
-                Values::Single(values) => to.cast::<f32>().copy_from(values.as_ptr(), values.len()),
-                Values::Double(values) => to.cast::<f64>().copy_from(values.as_ptr(), values.len()),
-            }
-        }
-    }
-}
-
-/// Room for one strip.
-#[derive(Default)]
-pub struct StripBuffer {
-    single: Vec<f32>,
-    double: Vec<f64>,
-    lines: Vec<f32>,
-}
 
 /// A matrix to pack: lanes are the view's rows, K runs along its columns.
 #[derive(Clone, Copy)]

@@ -6,9 +6,8 @@
 //! 2. fl(p3 + p4) of the second vector of row i - 1, and the sums of both pairs;
 //! 3. c of row i - 2.
 //!
-//! The order within a row was found by trying many on a Zen 3, where it takes 4.5 cycles; 4 is the least that the ports
-//! allow, and the order of [`Due`](super::Due) takes 4.9. Sixteen registers hold all columns of B but one, which is read
-//! when it is multiplied, the products and sums that wait, and one vector more.
+//! The order within a row was found by timing many of them on a Zen 3. Sixteen registers hold all columns of B but one, which
+//! is read when it is multiplied, the products and sums that wait, and one vector more.
 
 use super::{Pipeline, VECTORS, here};
 use crate::kernel::doubles::Doubles;
