@@ -147,22 +147,15 @@ pub unsafe fn fill<T: Copy, U: Copy>(
         // SAFETY: promised by the caller; reads are unaligned.
         unsafe {
             let to = to.add(line * to_pitch);
-            let mut i = 0;
-            if stride == 1 {
-                while i + 8 <= count {
-                    prefetch(next.wrapping_add(i));
-                    group::<T, U, 8>(from.add(i), to.add(i), &convert);
-                    i += 8;
+            if stride == 1 && count >= 8 {
+                groups::<T, U, 8>((from, next), to, count, &convert);
+            } else if stride == 1 && count >= 4 {
+                groups::<T, U, 4>((from, next), to, count, &convert);
+            } else {
+                for i in 0..count {
+                    let element = from.wrapping_offset(i as isize * stride);
+                    to.add(i).write(convert(element.read_unaligned()));
                 }
-                if i + 4 <= count {
-                    group::<T, U, 4>(from.add(i), to.add(i), &convert);
-                    i += 4;
-                }
-            }
-            while i < count {
-                let element = from.wrapping_offset(i as isize * stride);
-                to.add(i).write(convert(element.read_unaligned()));
-                i += 1;
             }
         }
     }
@@ -182,6 +175,29 @@ pub fn prefetch<T>(address: *const T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
+}
+
+/// `count` neighbours, N at a time; the last N may be some of those before them once more.
+///
+/// # Safety
+/// As for `fill`, with at least N elements.
+#[inline(always)]
+unsafe fn groups<T: Copy, U: Copy, const N: usize>(
+    (from, next): (*const T, *const T),
+    to: *mut U,
+    count: usize,
+    convert: &impl Fn(T) -> U,
+) {
+    // SAFETY: promised by the caller.
+    unsafe {
+        for i in (0..count - count % N).step_by(N) {
+            prefetch(next.wrapping_add(i));
+            group::<T, U, N>(from.add(i), to.add(i), convert);
+        }
+        if !count.is_multiple_of(N) {
+            group::<T, U, N>(from.add(count - N), to.add(count - N), convert);
+        }
+    }
 }
 
 /// N neighbours, which the compiler makes a vector of.
