@@ -309,3 +309,107 @@ fn dumps_with_odd_names() {
     );
     assert!(message.contains(&start), "{message}");
 }
+
+/// A dump that says its formats or its instruction is read so by every command that takes one.
+#[test]
+fn dumps_are_what_they_say() {
+    let folder = scratch("said");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_string();
+    let bf16 = path("bf16.txt");
+    text(
+        &[
+            "sample", &bf16, "--arch", "MI300X", "--format", "bf16", "-n", "200",
+        ],
+        0,
+    );
+    let attribute = |more: &[&str]| {
+        let mut arguments = vec!["attribute", &bf16, "--arch", "MI300X", "--other", "H100"];
+        arguments.extend(more);
+        json(&arguments, 1)["differing"].as_u64().unwrap()
+    };
+    assert_eq!(attribute(&[]), attribute(&["--format", "bf16"]));
+    assert_ne!(attribute(&[]), attribute(&["--format", "fp16"]));
+    let binary = path("bf16.bin");
+    text(
+        &[
+            "sample", &binary, "--arch", "MI300X", "--format", "bf16", "-n", "200",
+        ],
+        0,
+    );
+    let same = json(
+        &["attribute", &binary, "--arch", "MI300X", "--other", "H100"],
+        1,
+    );
+    assert_eq!(same["differing"].as_u64().unwrap(), attribute(&[]));
+
+    let instruction = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32";
+    let by_instruction = path("fp8.txt");
+    let unit = ["--arch", "H100", "--instruction", instruction];
+    let mut arguments = vec!["sample", &by_instruction, "-n", "500"];
+    arguments.extend(unit);
+    text(&arguments, 0);
+    let lines = std::fs::read_to_string(&by_instruction).unwrap();
+    assert!(lines.contains(&format!("# instruction: {instruction}\n")));
+    text(&["compare", &by_instruction, "--arch", "H100"], 0);
+    text(
+        &[
+            "compare",
+            &by_instruction,
+            "--arch",
+            "H100",
+            "--format",
+            "e4m3",
+        ],
+        1,
+    );
+}
+
+#[test]
+fn malformed_cases_are_refused() {
+    let explain = |case: &str, status| text(&["explain", "--arch", "V100", case], status);
+    let whole = explain("2 a=3c00,3c00 b=3c00,3c00 c=00000000 d=40000000", 0);
+    assert_eq!(whole, explain("a=3c00,3c00 b=3c00,3c00", 0));
+    for (case, says) in [
+        (
+            "a=3c00,13c00 b=3c00,3c00",
+            "a[1] is '13c00'; allowed: 4 hexadecimal digits",
+        ),
+        ("a=3c00 b=3c00 c=1ffffffff", "c is '1ffffffff'"),
+        ("5 a=3c00,3c00 b=3c00,3c00", "a has 2 elements, but K is 5"),
+        ("a=3c00,3c00 b=3c00", "b has 1 elements, but K is 2"),
+        ("b=3c00", "a case is a=<hex,...>"),
+    ] {
+        let said = explain(case, 2);
+        assert!(said.contains(says), "{case}: {said}");
+    }
+    let folder = scratch("malformed-cases");
+    let path = folder.join("k.txt").to_str().unwrap().to_string();
+    std::fs::write(&path, "3 a=3c00,3c00 b=3c00,3c00 c=00000000\n").unwrap();
+    let arguments = ["attribute", &path, "--arch", "V100", "--other", "H100"];
+    assert!(text(&arguments, 2).contains("k.txt:1: a has 2 elements, but K is 3"));
+}
+
+#[test]
+fn options_are_called_by_their_names() {
+    let arguments = [
+        "validate",
+        "--arch",
+        "V100",
+        "--against-set",
+        "late_sum_bit=31",
+    ];
+    let said = text(&arguments, 2);
+    assert!(
+        said.contains("--against-set late_sum_bit=31: no field 'late_sum_bit'"),
+        "{said}"
+    );
+    let folder = scratch("beta");
+    let path = folder.join("a.txt").to_str().unwrap().to_string();
+    std::fs::write(&path, "1 2\n3 4\n").unwrap();
+    text(&["gemm", &path, &path, "--arch", "V100"], 0);
+    let said = text(&["gemm", &path, &path, "--arch", "V100", "--beta", "2"], 2);
+    assert!(
+        said.contains("required arguments") && said.contains("<C>"),
+        "{said}"
+    );
+}

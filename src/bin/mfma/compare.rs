@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use mfma::Model;
 use mfma::validate::Report;
 use mfma::validate::dump::{Candidate, DumpCheck, Label, candidates, check_dump};
-use mfma::{Arch, Model};
 use serde_json::{Value, json};
 
 use crate::output::{Failure, Outcome, Output, columns};
@@ -39,15 +39,7 @@ pub struct Compare {
 
 impl Compare {
     pub fn run(self, output: &Output) -> Result<Outcome, Failure> {
-        let mut label = Label::of(&self.dump)?;
-        if let Some(names) = &self.kind.format {
-            let (a, b) = names.split_once(',').unwrap_or((names, names));
-            label.a = Some(a.trim().to_string());
-            label.b = Some(b.trim().to_string());
-        }
-        if let Some(name) = &self.kind.out {
-            label.output = Some(name.clone());
-        }
+        let label = self.kind.label(&self.dump)?;
         if self.arch.eq_ignore_ascii_case("auto") {
             if self.kind.instruction.is_some() || !self.kind.set.is_empty() {
                 return Err(Failure::new(
@@ -57,14 +49,6 @@ impl Compare {
             self.auto(&label, output)
         } else {
             self.one(&label, output)
-        }
-    }
-
-    /// An error about formats, with the dump that names them, if it does.
-    fn named(&self, error: mfma::Error) -> Failure {
-        match self.kind.format {
-            None => Failure::new(format!("{}: {error}; see --format", self.dump.display())),
-            Some(_) => error.into(),
         }
     }
 
@@ -78,16 +62,7 @@ impl Compare {
     }
 
     fn one(&self, label: &Label, output: &Output) -> Result<Outcome, Failure> {
-        let arch = Arch::from_name(&self.arch)?;
-        let instruction = self.kind.instruction.as_ref();
-        let model = match instruction {
-            Some(name) => Model::from_instruction(name, arch)?,
-            None => {
-                let formats = label.formats(arch).map_err(|error| self.named(error))?;
-                Model::new(arch, formats.a, formats.b, formats.output)?
-            }
-        };
-        let model = unit::changed(model, &self.kind.set)?;
+        let model = self.kind.model_for(&self.arch, &self.dump, label)?;
         let mut bar = Progress::new(output, "comparing");
         let mut tell = |done| bar.tell(done);
         let reports = check_dump(&self.dump, &[model], self.options(), Some(&mut tell))?;
@@ -168,7 +143,8 @@ impl Compare {
             ignore_c,
             ..self.options()
         };
-        let groups = candidates(label).map_err(|error| self.named(error))?;
+        let groups =
+            candidates(label).map_err(|error| self.kind.about_formats(error, &self.dump))?;
         let several = groups.len() > 1;
         let mut found = Vec::new();
         let mut unreadable = None;

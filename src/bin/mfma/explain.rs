@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mfma::explain::{attribute, explain, separate, separate_catalogue};
-use mfma::probe::{Case, Formats};
-use mfma::{Arch, Model};
+use mfma::probe::{self, Case};
+use mfma::validate::dump::{Formats, Reader, Record, parse_line};
+use mfma::{Arch, Format, Model, validate};
 use serde_json::{Value, json};
 
 use crate::output::{Failure, Outcome, Output, case_line, hex};
@@ -24,7 +25,7 @@ pub struct Explain {
 impl Explain {
     pub fn run(self, output: &Output) -> Result<Outcome, Failure> {
         let model = self.unit.model()?;
-        let explained = explain(&model, &parse(&self.case.join(" "))?)?;
+        let explained = explain(&model, &parse(&self.case.join(" "), &model)?)?;
         output.print(
             || explained.to_string(),
             || {
@@ -60,24 +61,24 @@ pub struct Attribute {
     /// The other unit: an architecture or GPU, with the same formats.
     #[arg(long, value_name = "NAME")]
     other: String,
-    /// File with one case a line, as test vectors have it.
+    /// Test vectors (a text file), a binary dump, or a folder, with or without results. What it says of its formats holds
+    /// unless --format or --out say something else.
     cases: PathBuf,
 }
 
 impl Attribute {
     pub fn run(self, output: &Output) -> Result<Outcome, Failure> {
-        let model = self.unit.model()?;
+        let kind = &self.unit.kind;
+        let mut label = kind.label(&self.cases)?;
+        if label.a.is_none() && label.instruction.is_none() {
+            label.a = Some(Format::Fp16.name().to_string());
+        }
+        let model = kind.model_for(&self.unit.arch, &self.cases, &label)?;
         let other = unit_like(&model, &self.other)?;
-        let text = std::fs::read_to_string(&self.cases)
-            .map_err(|error| Failure::new(format!("{}: {error}", self.cases.display())))?;
+        let mut reader = Reader::open(&self.cases, Formats::of(&model))?;
         let mut cases = Vec::new();
-        for (number, line) in text.lines().enumerate() {
-            if !line.trim().is_empty() && !line.starts_with('#') {
-                let case = parse(line);
-                cases.push(case.map_err(|error| {
-                    Failure::new(format!("{}:{}: {error}", self.cases.display(), number + 1))
-                })?);
-            }
+        while let Some(record) = reader.read()? {
+            cases.push(in_probe(record));
         }
         let found = attribute(&model, &other, &cases)?;
         output.print(
@@ -116,7 +117,7 @@ impl Separate {
         let model = self.unit.model()?;
         let Some(other) = &self.other else {
             let sets = separate_catalogue(self.seed)?;
-            let here = Formats {
+            let here = probe::Formats {
                 a: model.a(),
                 b: model.b(),
                 output: model.output(),
@@ -170,27 +171,26 @@ fn unit_like(model: &Model, arch: &str) -> Result<Model, Failure> {
     Ok(Model::new(arch, model.a(), model.b(), model.output())?)
 }
 
-/// Reads `a=<hex,...> b=<hex,...> c=<hex>`; other words of a test vector are passed over.
-fn parse(text: &str) -> Result<Case, Failure> {
-    let field = |key: &str| {
-        text.split_whitespace()
-            .find_map(|word| word.strip_prefix(key))
-    };
-    let number = |word: &str| {
-        u64::from_str_radix(word, 16)
-            .map_err(|_| Failure::new(format!("'{word}' is not a hexadecimal encoding")))
-    };
-    let list = |key: &str| -> Result<Vec<u64>, Failure> {
-        let words = field(key).ok_or_else(|| {
-            Failure::new(format!(
-                "no {key} in '{text}'; a case is a=<hex,...> b=<hex,...> c=<hex>"
-            ))
-        })?;
-        words.split(',').map(number).collect()
-    };
-    Ok(Case {
-        a: list("a=")?,
-        b: list("b=")?,
-        c: field("c=").map_or(Ok(0), number)?,
-    })
+/// Reads a case as test vectors have it; K and c (zero) may be left out.
+fn parse(text: &str, model: &Model) -> Result<Case, Failure> {
+    let mut line = text.trim().to_string();
+    let words = || text.split_whitespace();
+    if let Some(a) = words().next().and_then(|word| word.strip_prefix("a=")) {
+        line = format!("{} {line}", a.split(',').count());
+    } else if !line.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(Failure::new(format!(
+            "'{text}' is no case; a case is a=<hex,...> b=<hex,...> c=<hex>"
+        )));
+    }
+    if !words().any(|word| word.starts_with("c=")) {
+        line += &format!(" c={}", hex(model.output(), 0));
+    }
+    let record = parse_line(&line, Formats::of(model)).map_err(Failure::new)?;
+    Ok(in_probe(record))
+}
+
+/// A case of a dump, to be explained.
+fn in_probe(record: Record) -> Case {
+    let validate::Case { a, b, c } = record.case;
+    Case { a, b, c }
 }

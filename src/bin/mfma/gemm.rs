@@ -32,7 +32,12 @@ pub struct Gemm {
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     alpha: f64,
     /// Factor of C.
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        default_value_t = 1.0,
+        allow_negative_numbers = true,
+        requires = "c"
+    )]
     beta: f64,
 }
 

@@ -92,13 +92,14 @@ pub fn to_map(params: &Params) -> Map<String, Value> {
         .collect()
 }
 
-/// Applies `field=value`, as [`to_map`] names them; "none" for an absent limit.
-pub fn set(params: &mut Params, change: &str) -> Result<(), Failure> {
+/// Applies `field=value` of an option, as [`to_map`] names them; "none" for an absent limit.
+pub fn set(params: &mut Params, option: &str, change: &str) -> Result<(), Failure> {
     let (field, value) = change
         .split_once('=')
         .map(|(field, value)| (field.trim(), value.trim()))
-        .ok_or_else(|| Failure::new(format!("--set {change}: allowed: field=value")))?;
-    let refuse = |allowed: &str| Failure::new(format!("--set {field}={value}: allowed: {allowed}"));
+        .ok_or_else(|| Failure::new(format!("{option} {change}: allowed: field=value")))?;
+    let refuse =
+        |allowed: &str| Failure::new(format!("{option} {field}={value}: allowed: {allowed}"));
     fn choice<T: Copy>(table: &[(&str, T)], value: &str) -> Result<T, String> {
         let found = table.iter().find(|row| row.0 == value).map(|row| row.1);
         found.ok_or_else(|| {
@@ -157,7 +158,7 @@ pub fn set(params: &mut Params, change: &str) -> Result<(), Failure> {
         _ => {
             let names: Vec<String> = to_map(params).keys().cloned().collect();
             return Err(Failure::new(format!(
-                "--set {change}: no field '{field}'; allowed: {}",
+                "{option} {change}: no field '{field}'; allowed: {}",
                 names.join(", ")
             )));
         }
@@ -179,12 +180,12 @@ mod tests {
                     Value::String(text) => text,
                     other => other.to_string(),
                 };
-                set(&mut params, &format!("{field}={text}")).unwrap();
+                set(&mut params, "--set", &format!("{field}={text}")).unwrap();
             }
             assert_eq!(params, row.params);
         }
-        assert!(set(&mut Params::default(), "fma=x").is_err());
-        assert!(set(&mut Params::default(), "frame=8").is_err());
-        assert!(set(&mut Params::default(), "fma").is_err());
+        assert!(set(&mut Params::default(), "--set", "fma=x").is_err());
+        assert!(set(&mut Params::default(), "--set", "frame=8").is_err());
+        assert!(set(&mut Params::default(), "--set", "fma").is_err());
     }
 }

@@ -58,6 +58,7 @@ impl Sample {
             formats: Formats::of(&model),
             k,
             unit: self.unit.arch.clone(),
+            instruction: self.unit.kind.instruction.clone(),
             results: !self.inputs_only,
         };
         let mut writer = Writer::create(path, &plan)?;

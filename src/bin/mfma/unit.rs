@@ -1,6 +1,9 @@
 //! Which unit a command works with.
 
+use std::path::Path;
+
 use clap::Args;
+use mfma::validate::dump::Label;
 use mfma::{Arch, Format, Model};
 use serde_json::{Value, json};
 
@@ -52,7 +55,53 @@ impl KindArgs {
                 Model::new(arch, a, b, out)?
             }
         };
-        changed(model, &self.set)
+        changed(model, "--set", &self.set)
+    }
+
+    /// What a dump says of itself, and what the options say instead.
+    pub fn label(&self, dump: &Path) -> Result<Label, Failure> {
+        let mut label = Label::of(dump)?;
+        if let Some(names) = &self.format {
+            let (a, b) = names.split_once(',').unwrap_or((names, names));
+            label.a = Some(a.trim().to_string());
+            label.b = Some(b.trim().to_string());
+        }
+        if let Some(name) = &self.out {
+            label.output = Some(name.clone());
+        }
+        if self.format.is_some() || self.out.is_some() || self.instruction.is_some() {
+            label.instruction.clone_from(&self.instruction);
+        }
+        Ok(label)
+    }
+
+    /// The unit of the architecture of this name that computes a dump: of the instruction that the dump names, if the
+    /// architecture has it, else of the dump's formats.
+    pub fn model_for(&self, arch: &str, dump: &Path, label: &Label) -> Result<Model, Failure> {
+        let arch = Arch::from_name(arch)?;
+        let by_instruction = label
+            .instruction
+            .as_ref()
+            .map(|name| Model::from_instruction(name, arch));
+        let model = match by_instruction {
+            Some(Ok(model)) => model,
+            Some(Err(error)) if self.instruction.is_some() => return Err(error.into()),
+            _ => {
+                let formats = label
+                    .formats(arch)
+                    .map_err(|error| self.about_formats(error, dump))?;
+                Model::new(arch, formats.a, formats.b, formats.output)?
+            }
+        };
+        changed(model, "--set", &self.set)
+    }
+
+    /// An error about formats, with the dump that names them, if it does.
+    pub fn about_formats(&self, error: mfma::Error, dump: &Path) -> Failure {
+        match self.format {
+            None => Failure::new(format!("{}: {error}; see --format", dump.display())),
+            Some(_) => error.into(),
+        }
     }
 
     /// Formats of a, b and the result as `arch` names them.
@@ -70,14 +119,14 @@ impl KindArgs {
     }
 }
 
-/// A unit with some features changed.
-pub fn changed(model: Model, changes: &[String]) -> Result<Model, Failure> {
+/// A unit with the features changed that an option names.
+pub fn changed(model: Model, option: &str, changes: &[String]) -> Result<Model, Failure> {
     if changes.is_empty() {
         return Ok(model);
     }
     let mut features = *model.params();
     for change in changes {
-        params::set(&mut features, change)?;
+        params::set(&mut features, option, change)?;
     }
     Ok(Model::from_params(
         features,

@@ -98,7 +98,7 @@ impl Validate {
             let arch = Arch::from_name(&self.against)?;
             Model::new(arch, model.a(), model.b(), model.output())?
         };
-        unit::changed(base, &self.against_set).map(Some)
+        unit::changed(base, "--against-set", &self.against_set).map(Some)
     }
 
     fn one(&self, model: &Model, output: &Output) -> Result<Report, Failure> {

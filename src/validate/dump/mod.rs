@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 pub use check::{Candidate, DumpCheck, candidates, check_dump};
 pub use label::Label;
-pub use vectors::line;
+pub use vectors::{line, parse as parse_line};
 
 use super::sample::Case;
 use crate::error::{Error, ErrorCode};
@@ -178,6 +178,8 @@ pub struct Plan {
     pub k: usize,
     /// The GPU or unit, for names of files and comments.
     pub unit: String,
+    /// The instruction, if the unit is one's own; only test vectors say it.
+    pub instruction: Option<String>,
     /// Are there results?
     pub results: bool,
 }

@@ -29,6 +29,7 @@ fn round_trip(path: &Path, form: Form, model: &Model, results: bool) {
         formats: Formats::of(model),
         k: 5,
         unit: "GPU".to_string(),
+        instruction: None,
         results,
     };
     let result = |i| results.then(|| dot_raw(model.unit(), cases.a(i), cases.b(i), cases.c(i)));
@@ -195,6 +196,7 @@ fn cut_and_strange_binary_files() {
         formats: Formats::of(&model),
         k: 2,
         unit: String::new(),
+        instruction: None,
         results: true,
     };
     let mut writer = Writer::create(&path, &plan).unwrap();
@@ -255,6 +257,7 @@ fn a_dump_is_checked_case_by_case() {
         formats: Formats::of(&unit),
         k: 0,
         unit: "MI300X".to_string(),
+        instruction: None,
         results: true,
     };
     let mut writer = Writer::create(&path, &plan).unwrap();

@@ -41,8 +41,9 @@ impl Reader {
     }
 }
 
-/// `K a=<hex,...> b=<hex,...> c=<hex> [d=<hex|nan>] [other words]`
-fn parse(line: &str, formats: Formats) -> Result<Record, String> {
+/// Reads a case in the text form of test vectors, `K a=<hex,...> b=<hex,...> c=<hex> [d=<hex|nan>] [other words]`. The error
+/// says what is wrong.
+pub fn parse(line: &str, formats: Formats) -> Result<Record, String> {
     let mut words = line.split_whitespace();
     let first = words.next().unwrap_or("");
     let k: usize = first
@@ -133,7 +134,10 @@ impl Writer {
     pub(super) fn create(path: &Path, plan: &Plan) -> Result<Writer, Error> {
         let mut sink = Sink::create(path.to_path_buf())?;
         let Formats { a, b, output } = plan.formats;
-        let header = format!("# unit: {}\n# formats: {a} {b} {output}\n", plan.unit);
+        let mut header = format!("# unit: {}\n# formats: {a} {b} {output}\n", plan.unit);
+        if let Some(instruction) = &plan.instruction {
+            header += &format!("# instruction: {instruction}\n");
+        }
         sink.put(header.as_bytes())?;
         Ok(Writer {
             sink,
