@@ -27,6 +27,8 @@ fn units() -> Vec<Model> {
         unit(Arch::Cdna2, Fp64, Fp64),
         unit(Arch::Cdna2, Fp32, Fp32),
         unit(Arch::Cdna2, Fp16, Fp32),
+        unit(Arch::Cdna2, Bf16, Fp32),
+        Model::from_instruction("v_mfma_f32_32x32x4bf16", Arch::Cdna2).unwrap(),
         unit(Arch::Cdna3, Fp16, Fp32),
         unit(Arch::Cdna3, Tf32, Fp32),
         Model::new(Arch::Cdna3, E4m3Fnuz, E5m2Fnuz, Fp32).unwrap(),

@@ -253,7 +253,7 @@ fn prefetch_tile(view: &View, (rows, cols): (usize, usize), i: usize, j: usize) 
         for at in (0..length).step_by(CACHE_LINE) {
             prefetch(first.wrapping_add(at));
         }
-        // Lines seldom begin where cache lines do.
+        // The end of a row of the tile is often in a cache line of its own.
         prefetch(first.wrapping_add(length - 1));
     }
 }

@@ -6,13 +6,13 @@
 //!   begins. (Results are flushed, so c is not subnormal between steps of K.)
 //! - binary16: a product of two normal numbers lies between 2^-28 and 2^32 and is exact in binary32, so that
 //!   fl(p1 + p2) is fma(a1, b1, a2 * b2). Sums of such products are multiples of 2^-48 and c is zero or normal, so
-//!   nothing subnormal can arise and nothing needs a flush: c + s is below 2^-126 only if c and s are zero, or if one
-//!   of them is zero and the other is normal.
+//!   nothing subnormal can arise and nothing needs a flush: if s is not zero, c + s is zero or far above 2^-126.
 //! - bfloat16: a product has 16 significant bits, and may overflow or vanish, so it is rounded by itself. The unit
 //!   rounds to binary32's subnormal numbers and flushes what is subnormal; the host's flush mode flushes what is below
 //!   2^-126 when rounded in an exponent range without end (x86) or not at all (ARM). They differ only for magnitudes
 //!   from 2^-126 - 2^-150 to 2^-126, which take 24 significant bits: no product has them. Sums of binary32 numbers are
-//!   multiples of 2^-149, so a sum below 2^-126 is exact, and rounding cannot matter. All flushes keep the sign.
+//!   multiples of 2^-149, so a sum below 2^-126 is exact, and rounding cannot matter. Results that are flushed keep
+//!   their sign.
 //! - Zeros' signs, infinities and overflow are IEEE's, here as there. A zero product that fills up K is +0.
 
 mod rounded;
@@ -38,13 +38,16 @@ pub fn kernel<L: Doubles>(model: &Model) -> Option<Box<dyn Kernel>> {
     }
 }
 
-/// Rows of a tile.
+/// Rows of a tile: the more there are, the fewer tiles have to be begun and ended, and the fewer times a block of B is
+/// loaded; A's panel over KC, which is as large as B's then, still fits into the first cache beside it.
 const MR: usize = 16;
-/// Rows that are written out in the loop over a tile's rows.
+/// Rows that are written out in the loop over a tile's rows. Rows past the last one are computed, too, as far as they are
+/// in the same group.
 const GROUP: usize = 4;
+const _: () = assert!(MR.is_multiple_of(GROUP));
 /// Vectors in a row of a tile.
 const VECTORS: usize = 2;
-/// Bytes of B that stay in the first cache while all rows of a tile pass.
+/// Bytes of B that stay in the first cache while all rows of a tile pass, if the engine's KC has more.
 const CACHED: usize = 16 << 10;
 
 /// Blocks of N products; EXACT says that products are exact in binary32.
@@ -160,6 +163,7 @@ impl<L: Doubles, const N: usize, const EXACT: bool> Job for TileJob<'_, L, N, EX
                 let blocks = cached.min(tile.blocks - first);
                 let a = tile.a.cast::<f32>().add(first * N * MR);
                 let b = tile.b.cast::<f32>().add(first * N * nr);
+                // Where products are exact, an FMA replaces a multiplication and an addition, and two stages do.
                 match (N, EXACT) {
                     (4, false) => blocks_of::<L, 4, Rounded<L>>((blocks, tile.rows), a, b, c),
                     _ => blocks_of::<L, N, Due<L, N, EXACT>>((blocks, tile.rows), a, b, c),
@@ -170,13 +174,16 @@ impl<L: Doubles, const N: usize, const EXACT: bool> Job for TileJob<'_, L, N, EX
     }
 }
 
-/// What is left to do of the rows of A that have been multiplied last: it is done between the multiplications of the next
-/// rows. What waits for results waits in the same queue as what does not, and keeps it out when that is full.
+/// Rows that have been multiplied, with what is left to do of them, which is done between the multiplications of the next
+/// rows. The processor looks for work among the next few dozen operations: where many of those wait for a result, it finds
+/// none, although there is some behind them.
+///
+/// All functions must be `#[inline(always)]`, as they are compiled for the level of their caller.
 trait Pipeline<L: Lanes, const N: usize>: Sized {
-    /// Nothing is due: zeros, to be added to a row of c at `nowhere` that nobody reads.
+    /// Nothing is due: zeros are, which are added to the numbers at `nowhere`, a row of a tile of which nothing is used.
     unsafe fn new(nowhere: *mut f32) -> Self;
 
-    /// Multiplies one row of A, whose c is at `c`. The columns of B are those at `b`. Must be `#[inline(always)]`.
+    /// Multiplies one row of A with `columns`, which are what lies at `b`; its c is at `c`.
     unsafe fn row(
         self,
         a: *const f32,
@@ -190,8 +197,8 @@ trait Pipeline<L: Lanes, const N: usize>: Sized {
 }
 
 /// A tile over some blocks. A block's columns of B stay in registers while the rows pass, and c comes from the first cache
-/// and goes back there: a row of two vectors takes four loads of A and two of c for eight multiplications, so that neither
-/// loads nor the latency of sums keep the multipliers waiting.
+/// and goes back there: with N = 4, a row of two vectors takes four loads of A and two of c, and two stores, for eight
+/// multiplications, so that neither loads nor the latency of sums keep the multipliers waiting.
 #[inline(always)]
 unsafe fn blocks_of<L: Doubles, const N: usize, P: Pipeline<L, N>>(
     (blocks, rows): (usize, usize),
@@ -226,7 +233,7 @@ unsafe fn blocks_of<L: Doubles, const N: usize, P: Pipeline<L, N>>(
     }
 }
 
-/// fl(p1 + p2) and fl(p3 + p4) of the last row, and where its c lies. With N = 2 there is the first alone.
+/// The sums of two products of the last row, N / 2 for each vector (there is room for N), and where its c lies.
 struct Due<L: Lanes, const N: usize, const EXACT: bool> {
     pairs: [[L::F; N]; VECTORS],
     c: *mut f32,
