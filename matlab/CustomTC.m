@@ -10,7 +10,8 @@ function D = CustomTC(alpha, A, B, beta, C, informat, outformat, params)
 %   'bf8' among them; outformat is 'fp32', 'fp16' or 'fp64' or their other names; all in any letter case. With
 %   params.fp8_fnuz = 1 the 8-bit formats are the FNUZ kinds of CDNA 3.
 %
-%   params is a struct. Fields (default in brackets; unknown fields are ignored, as the original toolbox ignores them):
+%   params is a struct. Fields (default in brackets; unknown fields are ignored, as the original toolbox ignores them;
+%   the functions mfma_* refuse them):
 %
 %       fma                products in one block [8]; longer products run block after block
 %       neab               fractional bits beyond 23 that are kept when terms are aligned [1]

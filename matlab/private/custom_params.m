@@ -2,10 +2,15 @@ function [p, fnuz] = custom_params(params, who)
 % The features of a custom unit, as the library names them, from a struct as the original toolbox takes it.
 %
 %   [p, fnuz] = custom_params(params, who): `who` begins the messages; fnuz: are 8-bit formats the FNUZ kinds? Missing
-%   fields have the values of CustomTC's help text; fields that are not known are ignored, as the original ignores them.
+%   fields have the values of CustomTC's help text. The functions mfma_* refuse fields that are not known; those of the
+%   original toolbox ignore them, as the original does. One that calls a function mfma_* adds the field original.
 
 if ~isstruct(params) || numel(params) ~= 1
     error('mfma:params:type', '%s: params must be one struct, with fields such as fma, neab and frmode', who);
+end
+
+if strncmp(who, 'mfma_', 5) && ~isfield(params, 'original')
+    refuse_unknown(params, who);
 end
 
 p.scheme = scheme_of(params, who);
@@ -65,6 +70,18 @@ if aligned && ~late
 end
 if isfield(params, 'conventions')
     p.conventions = choice(params, 'conventions', {'amd', 'nvidia', 'toolbox'}, who);
+end
+end
+
+function refuse_unknown(params, who)
+known = {'fma', 'neab', 'frmode', 'armode', 'stkbitenabled', 'correct_rounding', 'pair_wise_sum', 'global_alignment', ...
+    'odd_even_grouping', 'late_partial_sum', 'denorm_prd', 'min_exp_limit', 'c_min_exp_limit', 'prd_limit', ...
+    'in_subnormals', 'out_subnormals', 'fp8_fnuz', 'late_sum_bits', 'late_total_bits', 'drop_c_beyond', ...
+    'sequential_fma', 'zero_c_exponent', 'interleave', 'nan_after_cut', 'conventions'};
+for name = fieldnames(params)'
+    if ~any(strcmp(name{1}, known))
+        error('mfma:params:value', '%s: params has no field ''%s''; allowed: %s', who, name{1}, strjoin(known, ', '));
+    end
 end
 end
 

@@ -53,6 +53,7 @@ end
 a(end + 1:count, 1) = 0;
 b(end + 1:count, 1) = 0;
 model_params.fma = count;
+model_params.original = true; % fields that are not known are ignored
 try
     d = mfma_dot(a, b, c, 'params', model_params, 'format', in, 'out', out);
 catch problem

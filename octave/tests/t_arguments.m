@@ -10,6 +10,7 @@ for u = toolbox_functions()
     names(u);
     counts(f, u.name, formats);
 end
+unknown_fields();
 end
 
 function classes(call, name)
@@ -142,4 +143,43 @@ end
 function list = toolbox_names_with_informat()
 all_functions = toolbox_functions();
 list = setdiff({all_functions.name}, {'V100TC'});
+end
+
+function unknown_fields()
+% A misspelt field of params: an error of the functions mfma_*, which names it and lists what there is; the functions of the
+% original toolbox ignore it.
+unit = {'arch', 'V100'};
+for name = {'fam', 'neba', 'FMA', 'NoExpBitsIn'}
+    p = struct('fma', 4, name{1}, 1);
+    calls = {@() mfma_gemm(1, 1, [], 'params', p), @() mfma_dot(1, 1, [], 'params', p), @() mfma_sample(1, 'params', p), ...
+        @() mfma_validate('reference', 'params', p, 'count', 1), @() mfma_validate(p, unit{:}, 'count', 1), ...
+        @() mfma_probe(p, 'vectors', 20), @() mfma_explain(1, 1, 1, 'params', p), @() mfma_explain(1, 1, 1, unit{:}, 'against', p)};
+    for call = calls
+        check_error('mfma:params:value', call{1}, ['''', name{1}, '''']);
+    end
+    check(CustomTC(1, 2, 3, 1, 4, 'fp16', 'fp32', p) == 10, 'CustomTC: the field %s is ignored', name{1});
+end
+folder = fullfile(fileparts(which('CustomTC')), 'tools');
+addpath(folder);
+p = struct('fma', 4, 'fam', 1, 'NoExpBitsIn', 5, 'NoExpBitsOut', 8, 'NoManBitsOut', 23);
+check(GEMM(1, 2, 3, 1, 4, 'fp16', 'fp32', p) == 10, 'GEMM: unknown fields are ignored');
+check(Generic_BFMA_TC(2, 3, 4, p) == 10, 'Generic_BFMA_TC: unknown fields are ignored');
+rmpath(folder);
+% The list has all fields that are read, and no others.
+try
+    mfma_gemm(1, 1, [], 'params', struct('fam', 8));
+    listed = {};
+catch e
+    listed = strsplit(regexprep(e.message, '^.*allowed: ', ''), ', ');
+end
+text = fileread(fullfile(fileparts(which('CustomTC')), 'private', 'custom_params.m'));
+used = regexp(text, '\(params, ''(\w+)''', 'tokens');
+order = regexp(text, 'order = \{([^}]*)\}', 'tokens', 'once');
+used = setdiff([used{:}, strsplit(strrep(order{1}, '''', ''), ', ')], {'original'});
+check(isequal(sort(listed), used), 'the fields that are listed are not those that are read: %s', ...
+    strjoin(setxor(listed, used), ', '));
+% What mfma_info and mfma_probe return is taken.
+for u = mfma_info()'
+    check(all(ismember(fieldnames(u.params), listed)), '%s: params has fields that are refused', u.arch);
+end
 end
