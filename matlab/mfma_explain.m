@@ -2,9 +2,9 @@ function report = mfma_explain(varargin)
 %MFMA_EXPLAIN  Why a dot product has the result that it has, and why two units differ.
 %
 %   report = MFMA_EXPLAIN(a, b, c, name, value, ...) computes c + a' * b step by step, as a matrix unit does: products,
-%   what they are aligned to, what each step loses, roundings. a and b have K elements, c has one, or is [] for 0. Without
-%   an output it prints the steps. Options, in any order, are 'arch', 'format', 'out', 'instruction' and 'params', as for
-%   mfma_gemm, and
+%   what they are aligned to, what each step loses, roundings. a and b are vectors of K elements, c is a scalar, or [] for
+%   0. Without an output it prints the steps. Options, in any order, are 'arch', 'format', 'out', 'instruction' and
+%   'params', as for mfma_gemm, and
 %
 %       'raw'      true: a, b and c are encodings, as mfma_dot takes them; false: numbers, rounded to the formats [false]
 %       'against'  another unit for the same formats, whose result is explained too, with the features that make the
@@ -100,6 +100,10 @@ end
 for each = {'a', 'b', 'c'; a, b, c}
     if ~(isnumeric(each{2}) || islogical(each{2}))
         error('mfma:arg:type', '%s: %s is of class %s; allowed: double, single, integer or logical', who, each{1}, class(each{2}));
+    elseif ndims(each{2}) > 2 %#ok<ISMAT>
+        error('mfma:arg:dims', '%s: %s has %d dimensions; a and b must be vectors, c a scalar', who, each{1}, ndims(each{2}));
+    elseif ~any(size(each{2}) == 1) && ~isequal(size(each{2}), [0 0])
+        error('mfma:arg:size', '%s: %s is %d-by-%d; a and b must be vectors, c a scalar', who, each{1}, size(each{2}));
     end
 end
 if numel(a) ~= numel(b) || numel(c) ~= 1

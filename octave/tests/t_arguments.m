@@ -11,6 +11,7 @@ for u = toolbox_functions()
     counts(f, u.name, formats);
 end
 unknown_fields();
+vectors();
 end
 
 function classes(call, name)
@@ -182,4 +183,26 @@ check(isequal(sort(listed), used), 'the fields that are listed are not those tha
 for u = mfma_info()'
     check(all(ismember(fieldnames(u.params), listed)), '%s: params has fields that are refused', u.arch);
 end
+end
+
+function vectors()
+% mfma_explain explains one dot product: no matrices, no arrays.
+explain = @(a, b, c) mfma_explain(a, b, c, 'arch', 'V100');
+wrong = {ones(2), 'arg:size'; ones(2, 3), 'arg:size'; ones(1, 2, 2), 'arg:dims'; ones(2, 2, 2), 'arg:dims'};
+for i = 1:rows(wrong)
+    x = wrong{i, 1};
+    id = ['mfma:', wrong{i, 2}];
+    y = ones(numel(x), 1);
+    check_error(id, @() explain(x, y, 0), 'a ');
+    check_error(id, @() explain(y, x, 0), 'b ');
+    check_error(id, @() explain(x, x, 0), 'a ');
+    check_error(id, @() explain(1, 1, x), 'c ');
+end
+check_error('mfma:arg:size', @() explain(1, 1, [1 2]), 'c');
+for a = {1:3, (1:3)', sparse(1:3)}
+    for b = {1:3, (1:3)'}
+        check(explain(a{1}, b{1}, 1).d == 15, 'mfma_explain: rows and columns');
+    end
+end
+check(explain([], zeros(1, 0), 5).d == 5, 'mfma_explain: K = 0');
 end
