@@ -29,7 +29,8 @@ end
 if nargin < 3
     c = [];
 end
-unit = unit_options('mfma_dot', {'arch', 'format', 'out', 'instruction', 'params', 'raw'}, varargin);
+names = {'arch', 'format', 'out', 'instruction', 'params', 'raw'};
+unit = unit_options('mfma_dot', names, varargin, {'a', a; 'b', b; 'c', c});
 [d, bits] = mfma_mex('dot', 'mfma_dot', a, b, c, unit);
 end
 

@@ -46,11 +46,15 @@ given = find(cellfun(@(x) ischar(x) || isa(x, 'string'), varargin), 1) - 1;
 if isempty(given)
     given = nargin;
 end
-if ~any(given == [0 2 3]) || nargin == 0
-    error('mfma:arg:count', '%s: %d arguments come before the first option; a, b and c do, or nothing', who, given);
+if nargin == 0
+    error('mfma:arg:count', '%s: a and b are missing, or options with against among them', who);
+elseif given == 1
+    error('mfma:arg:count', '%s: b is missing; a, b and c come before the options, c = [] for 0', who);
+elseif given > 3
+    error('mfma:arg:count', '%s: %d arguments come before the options; only a, b and c do', who, given);
 end
 names = {'arch', 'format', 'out', 'instruction', 'params', 'raw', 'against', 'seed'};
-unit = unit_options(who, names, varargin(given + 1:end));
+unit = unit_options(who, names, varargin(given + 1:end), {});
 raw = isfield(unit, 'raw') && yes_or_no(who, unit.raw, 'raw');
 other = [];
 if isfield(unit, 'against')

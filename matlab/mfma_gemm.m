@@ -49,7 +49,7 @@ if nargin < 3
     C = [];
 end
 names = {'arch', 'format', 'out', 'instruction', 'params', 'alpha', 'beta', 'transA', 'transB', 'threads', 'progress'};
-unit = unit_options('mfma_gemm', names, varargin);
+unit = unit_options('mfma_gemm', names, varargin, {'A', A; 'B', B; 'C', C});
 if isfield(unit, 'transA') && yes_or_no('mfma_gemm', unit.transA, 'transA')
     A = transposed(A, 'A');
 end

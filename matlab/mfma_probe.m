@@ -54,7 +54,8 @@ who = 'mfma_probe';
 if nargin < 1
     error('mfma:arg:count', '%s: %d of at least 1 argument given: subject, name, value, ...', who, nargin);
 end
-options = named_options(who, {'format', 'out', 'k', 'fixed', 'vectors', 'seed', 'order', 'raw', 'progress'}, varargin);
+names = {'format', 'out', 'k', 'fixed', 'vectors', 'seed', 'order', 'raw', 'progress'};
+options = named_options(who, names, varargin, {'subject', subject});
 for name = {'raw', 'fixed'}
     if isfield(options, name{1})
         options.(name{1}) = yes_or_no(who, options.(name{1}), name{1});

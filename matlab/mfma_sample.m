@@ -38,7 +38,7 @@ if nargin < 1
     error('mfma:arg:count', 'mfma_sample: %d of at least 1 argument given: n, name, value, ...', nargin);
 end
 names = {'arch', 'format', 'out', 'instruction', 'params', 'sampler', 'seed', 'first', 'k', 'raw'};
-unit = unit_options('mfma_sample', names, varargin);
+unit = unit_options('mfma_sample', names, varargin, {'n', n});
 raw = false;
 if isfield(unit, 'raw')
     raw = yes_or_no('mfma_sample', unit.raw, 'raw');

@@ -58,7 +58,7 @@ if nargin < 1
 end
 names = {'arch', 'format', 'out', 'instruction', 'params', 'sampler', 'seed', 'first', 'k', 'count', 'stop_after', 'keep', ...
     'raw', 'any_nan', 'epsilon', 'dump', 'ignore_c', 'progress'};
-unit = unit_options(who, names, varargin);
+unit = unit_options(who, names, varargin, {'subject', subject});
 for name = {'raw', 'any_nan', 'ignore_c'}
     if isfield(unit, name{1})
         unit.(name{1}) = yes_or_no(who, unit.(name{1}), name{1});

@@ -1,15 +1,25 @@
-function options = named_options(who, names, list)
+function options = named_options(who, names, list, before)
 % A struct of the options in a list of names and values; names in any letter case, each at most once. [] stands for the
-% default, as if the option were not there. `who` begins the messages.
+% default, as if the option were not there. `before` has a row for each argument before the options, its name and its value:
+% one that was left out has the name of an option in its place. `who` begins the messages.
 options = struct();
 given = false(size(names));
+hint = '';
+for i = 1:size(before, 1)
+    [label, value] = before{i, :};
+    if (ischar(value) && size(value, 1) == 1) || (isa(value, 'string') && isscalar(value))
+        hint = sprintf('; ''%s'' stands in the place of %s', value, label);
+        if strcmpi(label, 'c')
+            hint = [hint, ', which may be [] for zeros']; %#ok<AGROW>
+        end
+        if any(strcmpi(value, names))
+            error('mfma:arg:count', '%s: %s is missing%s', who, label, hint);
+        end
+    end
+end
 if mod(numel(list), 2) ~= 0
     if ischar(list{end}) && any(strcmpi(list{end}, names))
         error('mfma:arg:count', '%s: option ''%s'' has no value', who, list{end});
-    end
-    hint = '';
-    if ~strcmp(who, 'mfma_probe') && (ischar(list{end}) || numel(list) == 1)
-        hint = '; C or c comes before them, [] for zeros';
     end
     error('mfma:arg:count', '%s: options come in pairs, name and value%s', who, hint);
 end

@@ -1,7 +1,6 @@
-function unit = unit_options(who, names, list)
-% Options of a function that works with a unit, in a list of names and values; `params` as the library takes them. `who`
-% begins the messages.
-unit = named_options(who, names, list);
+function unit = unit_options(who, names, list, before)
+% Options of a function that works with a unit, as named_options takes them; `params` as the library takes them.
+unit = named_options(who, names, list, before);
 if isfield(unit, 'params')
     if isfield(unit, 'arch') || isfield(unit, 'instruction')
         error('mfma:arg:value', '%s: params stands in the place of arch and instruction; give one of them', who);

@@ -12,6 +12,7 @@ for u = toolbox_functions()
 end
 unknown_fields();
 vectors();
+missing();
 end
 
 function classes(call, name)
@@ -205,4 +206,25 @@ for a = {1:3, (1:3)', sparse(1:3)}
     end
 end
 check(explain([], zeros(1, 0), 5).d == 5, 'mfma_explain: K = 0');
+end
+
+function missing()
+% Options in the place of an argument: the message says which one is missing.
+unit = {'arch', 'V100'};
+cases = {@() mfma_validate(unit{:}), 'subject is missing'; @() mfma_validate(unit{:}, 'count', 5), 'subject is missing'; ...
+    @() mfma_probe('format', 'fp16'), 'subject is missing'; @() mfma_probe('K', 8), 'subject is missing'; ...
+    @() mfma_sample(unit{:}), 'n is missing'; @() mfma_sample('arch'), 'n is missing'; ...
+    @() mfma_gemm(1, 1, unit{:}), 'C is missing'; @() mfma_gemm(1, 1, unit{:}, 'alpha', NaN), 'C is missing'; ...
+    @() mfma_gemm(1, 1, 'arch'), 'C is missing'; @() mfma_gemm(1, unit{:}), 'B is missing'; ...
+    @() mfma_gemm(unit{:}), 'A is missing'; @() mfma_gemm(1, 1, 'transA', true, unit{:}), 'C is missing'; ...
+    @() mfma_gemm(1, 1, 'gpu', 'V100'), 'place of C'; @() mfma_dot(1, 1, 'Raw', true, unit{:}), 'c is missing'; ...
+    @() mfma_dot(1, unit{:}), 'b is missing'; @() mfma_dot(unit{:}), 'a is missing'; ...
+    @() mfma_explain(), 'a and b are missing'; @() mfma_explain(1, unit{:}), 'b is missing'; ...
+    @() mfma_explain(1, 2, 3, 4, unit{:}), '4 arguments'};
+for i = 1:rows(cases)
+    check_error('mfma:arg:count', cases{i, 1}, cases{i, 2});
+    if any(strcmp(cases{i, 2}, {'C is missing', 'c is missing', 'place of C'}))
+        check_error('mfma:arg:count', cases{i, 1}, '[] for zeros');
+    end
+end
 end
