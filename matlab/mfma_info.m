@@ -5,7 +5,7 @@ function info = mfma_info(arch, format, out)
 %   MFMA_INFO(arch) prints those of one architecture or GPU, such as 'CDNA3', 'MI300X' or 'H100'.
 %
 %   info = MFMA_INFO(...) returns a struct array instead. info = MFMA_INFO(arch, format) and MFMA_INFO(arch, format,
-%   out) choose the units with these input and output formats. Fields:
+%   out) choose the units with these input and output formats; where there is none, it is an error. Fields:
 %
 %       arch, a, b, out      architecture; formats of A, B and of C and D
 %       fma                  products in one block, N_FMA
@@ -47,6 +47,14 @@ end
 if nargin > 2
     [~, wanted] = mfma_mex('name', 'mfma_info', arch, out);
     units = units(strcmp({units.out}, wanted));
+end
+if isempty(units)
+    % The error that says what the architecture has.
+    pair = struct('arch', arch, 'format', format);
+    if nargin > 2
+        pair.out = out;
+    end
+    mfma_mex('formats', 'mfma_info', pair);
 end
 if nargout == 0
     print_table(units);
@@ -114,6 +122,7 @@ end
 %!   D = mfma_gemm (A, A', -A, 'arch', u.arch, 'format', {u.a, u.b}, 'out', u.out);
 %!   assert (mfma_gemm (A, A', -A, 'params', u.params, 'format', {u.a, u.b}, 'out', u.out), D);
 %! end
-%!assert (isempty (mfma_info ('MI100', 'xf32')))
+%!error id=mfma:format:unsupported mfma_info ('MI100', 'xf32')
+%!error id=mfma:format:unsupported mfma_info ('V100', 'fp16', 'bf16')
 %!error id=mfma:arch:unknown mfma_info ('MI1')
 %!error id=mfma:format:unknown mfma_info ('MI100', 'fp7')

@@ -13,6 +13,7 @@ end
 unknown_fields();
 vectors();
 missing();
+no_such_unit();
 end
 
 function classes(call, name)
@@ -226,5 +227,19 @@ for i = 1:rows(cases)
     if any(strcmp(cases{i, 2}, {'C is missing', 'c is missing', 'place of C'}))
         check_error('mfma:arg:count', cases{i, 1}, '[] for zeros');
     end
+end
+end
+
+function no_such_unit()
+% mfma_info refuses what mfma_gemm refuses, in the same words.
+for u = {{'V100', 'bf16'}, {'MI100', 'xf32'}, {'V100', 'fp16', 'fp64'}, {'MI300X', 'fp16', 'fp16'}}
+    options = [{'arch'; 'format'; 'out'}(1:numel(u{1})), u{1}']';
+    try
+        mfma_gemm(1, 1, [], options{:});
+        wanted = '';
+    catch e
+        wanted = strrep(e.message, 'mfma_gemm', 'mfma_info');
+    end
+    check_error('mfma:format:unsupported', @() mfma_info(u{1}{:}), wanted);
 end
 end
