@@ -60,6 +60,8 @@ function D = CustomTC(alpha, A, B, beta, C, informat, outformat, params)
 %
 %   Source: Accurate Models of AMD Matrix Cores, section 7; MATLAB Tensor Core v0.6, Generic_BFMA_TC.
 %
+%   GEMM and Generic_BFMA_TC are in the folder tools of this one, which must be on the path for them.
+%
 %   See also mfma_info, mfma_gemm, GEMM, Generic_BFMA_TC, A100TC, MI300MC.
 
 if nargin < 8
