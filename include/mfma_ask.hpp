@@ -20,6 +20,14 @@ struct asked {
     const std::function<bool(double)> *progress = nullptr;
     bool stopped = false;
 
+    /// A function to ask.
+    static asked of(const black_box &unit)
+    {
+        if (!unit)
+            throw error(MFMA_ERR_INVALID_ARGUMENT, "unit is an empty function; it must be one that can be called");
+        return asked{&unit, nullptr};
+    }
+
     static std::int32_t call(std::int64_t count, std::int64_t k, const void *a, const void *b, const void *c, void *d,
                              void *user) noexcept
     {
@@ -121,7 +129,7 @@ struct probed {
 inline probed probe(const black_box &unit, probe_args args = {}, const std::function<bool(double)> &progress = {})
 {
     probed found;
-    detail::asked asked{&unit, nullptr};
+    detail::asked asked = detail::asked::of(unit);
     asked.watch(args, progress);
     found.report.size = sizeof found.report;
     found.text.resize(std::size_t{1} << 16);
@@ -143,7 +151,7 @@ inline probed probe(const black_box &unit, probe_args args = {}, const std::func
 /// of several terms in brackets, or in braces where nothing is lost between the terms.
 inline std::string summation_order(const black_box &unit, std::int64_t n, probe_args args = {})
 {
-    detail::asked asked{&unit, nullptr};
+    detail::asked asked = detail::asked::of(unit);
     std::size_t size = 0;
     // Sixty-four products with their brackets take less than 700.
     std::string text(4096, '\0');
@@ -317,7 +325,7 @@ inline validated validate(const campaign &how, const std::function<bool(double)>
 inline validated validate(const campaign &how, const black_box &unit, const std::function<bool(double)> &progress = {})
 {
     return detail::compared(how, [&](campaign args, validated &result) {
-        detail::asked asked{&unit, nullptr};
+        detail::asked asked = detail::asked::of(unit);
         args.black_box = detail::asked::call, args.black_box_user = &asked;
         asked.watch(args, progress);
         asked.finish_part(mfma_validate(&args, &result));

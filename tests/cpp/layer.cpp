@@ -202,6 +202,11 @@ static void differences()
                                     void *d) { mfma::check(mfma_dot_batch(mi250.get(), count, length, u, v, w, d)); };
     CHECK(mfma::summation_order(gpu, 4) == "(c + ((p1 + p2) + (p3 + p4)))");
     throws(MFMA_ERR_INVALID_ARGUMENT, "n is 65", [&] { mfma::summation_order(gpu, 65); });
+    const mfma::black_box empty;
+    throws(MFMA_ERR_INVALID_ARGUMENT, "unit is an empty function", [&] { mfma::summation_order(empty, 4); });
+    throws(MFMA_ERR_INVALID_ARGUMENT, "unit is an empty function", [&] { mfma::probe(empty); });
+    throws(MFMA_ERR_INVALID_ARGUMENT, "unit is an empty function",
+           [&] { mfma::validate(mfma::campaign(mi250, 100), empty); });
     const std::function<bool(double)> stop = [](double) { return false; };
     throws(MFMA_ERR_CANCELLED, "cancelled", [&] { mfma::probe(gpu, {}, stop); });
     const std::function<bool(double)> broken = [](double) -> bool { throw std::runtime_error("mine"); };
