@@ -62,9 +62,9 @@ impl KindArgs {
     pub fn label(&self, dump: &Path) -> Result<Label, Failure> {
         let mut label = Label::of(dump)?;
         if let Some(names) = &self.format {
-            let (a, b) = names.split_once(',').unwrap_or((names, names));
-            label.a = Some(a.trim().to_string());
-            label.b = Some(b.trim().to_string());
+            let (a, b) = both(names);
+            label.a = Some(a.to_string());
+            label.b = Some(b.to_string());
         }
         if let Some(name) = &self.out {
             label.output = Some(name.clone());
@@ -106,10 +106,9 @@ impl KindArgs {
 
     /// Formats of a, b and the result as `arch` names them.
     pub fn formats(&self, arch: Arch) -> Result<(Format, Format, Format), Failure> {
-        let names = self.format.as_deref().unwrap_or("fp16");
-        let (a, b) = names.split_once(',').unwrap_or((names, names));
-        let a = arch.format_from_name(a.trim())?;
-        let b = arch.format_from_name(b.trim())?;
+        let (a, b) = both(self.format.as_deref().unwrap_or("fp16"));
+        let a = arch.format_from_name(a)?;
+        let b = arch.format_from_name(b)?;
         let out = match &self.out {
             Some(name) => arch.format_from_name(name)?,
             None if a == Format::Fp64 => Format::Fp64,
@@ -117,6 +116,12 @@ impl KindArgs {
         };
         Ok((a, b, out))
     }
+}
+
+/// The names in "A,B", or twice the one in "A".
+fn both(names: &str) -> (&str, &str) {
+    let (a, b) = names.split_once(',').unwrap_or((names, names));
+    (a.trim(), b.trim())
 }
 
 /// A unit with the features changed that an option names.
