@@ -302,14 +302,14 @@ impl<'a, 'b> Run<'a, 'b> {
         let lines = self.workspace.at(own + self.places.lines).cast();
         // SAFETY: promised by the caller; this thread's place has room for a strip and its lines.
         unsafe {
-            if self.kernel.keeps_strips() {
+            let Some(packing) = self.kernel.packing() else {
                 source.load_to(part, panel, lines);
                 return;
-            }
+            };
             let strip = source.load_to(part, self.workspace.at(own + self.places.strip), lines);
             match is_a {
-                true => self.kernel.pack_a(&strip, panel),
-                false => self.kernel.pack_b(&strip, panel),
+                true => packing.pack_a(&strip, panel),
+                false => packing.pack_b(&strip, panel),
             }
         }
     }

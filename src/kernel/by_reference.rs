@@ -1,6 +1,6 @@
 //! Units that fit no family: the reference, element by element.
 
-use super::{FpMode, Kernel, Shape, Strip, Tile, Values};
+use super::{FpMode, Kernel, PackStrips, Shape, Strip, Tile, Values};
 use crate::format::{Decoded, Format, Overflow, Rounding, decode, recode};
 use crate::model::{Model, Scheme};
 use crate::reference::{Operand, block};
@@ -103,14 +103,8 @@ unsafe impl Kernel for ByReference {
         self.shape
     }
 
-    unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8) {
-        // SAFETY: promised by the caller.
-        unsafe { self.pack(self.model.a(), strip, panel) }
-    }
-
-    unsafe fn pack_b(&self, strip: &Strip, panel: *mut u8) {
-        // SAFETY: promised by the caller.
-        unsafe { self.pack(self.model.b(), strip, panel) }
+    fn packing(&self) -> Option<&dyn PackStrips> {
+        Some(self)
     }
 
     unsafe fn tile(&self, tile: &Tile) {
@@ -135,5 +129,18 @@ unsafe impl Kernel for ByReference {
                 self.store_c(tile, at, unit.carry(), bits);
             }
         }
+    }
+}
+
+// SAFETY: packing touches the blocks of the strip, as the shape describes them.
+unsafe impl PackStrips for ByReference {
+    unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8) {
+        // SAFETY: promised by the caller.
+        unsafe { self.pack(self.model.a(), strip, panel) }
+    }
+
+    unsafe fn pack_b(&self, strip: &Strip, panel: *mut u8) {
+        // SAFETY: promised by the caller.
+        unsafe { self.pack(self.model.b(), strip, panel) }
     }
 }

@@ -27,7 +27,7 @@ use std::marker::PhantomData;
 
 use super::doubles::{Doubles, fast_two_sum, two_sum};
 use super::lanes::{Job, Lanes};
-use super::{FpMode, Kernel, Shape, Strip, Tile};
+use super::{FpMode, Kernel, PackStrips, Shape, Strip, Tile};
 use crate::format::Format;
 use crate::model::Model;
 
@@ -136,6 +136,20 @@ unsafe impl<L: Doubles, const N: usize, const HALF: bool, const R: usize> Kernel
         }
     }
 
+    fn packing(&self) -> Option<&dyn PackStrips> {
+        Some(self)
+    }
+
+    unsafe fn tile(&self, tile: &Tile) {
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(TileJob { kernel: self, tile }) }
+    }
+}
+
+// SAFETY: packing touches the blocks of the strip, as the shape describes them.
+unsafe impl<L: Doubles, const N: usize, const HALF: bool, const R: usize> PackStrips
+    for Exact<L, N, HALF, R>
+{
     unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8) {
         // SAFETY: promised by the caller.
         unsafe { self.pack(strip, panel, R, Self::A_BLOCK) }
@@ -144,11 +158,6 @@ unsafe impl<L: Doubles, const N: usize, const HALF: bool, const R: usize> Kernel
     unsafe fn pack_b(&self, strip: &Strip, panel: *mut u8) {
         // SAFETY: promised by the caller.
         unsafe { self.pack(strip, panel, Self::NR, Self::B_BLOCK) }
-    }
-
-    unsafe fn tile(&self, tile: &Tile) {
-        // SAFETY: promised by the caller.
-        unsafe { L::dispatch(TileJob { kernel: self, tile }) }
     }
 }
 

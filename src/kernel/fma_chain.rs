@@ -137,10 +137,6 @@ unsafe impl<P: Precision, const R: usize, const V: usize> Kernel for Chain<P, R,
         }
     }
 
-    fn keeps_strips(&self) -> bool {
-        true
-    }
-
     unsafe fn tile(&self, tile: &Tile) {
         let mut before = [0.0; MOST];
         // SAFETY: promised by the caller; only binary64 units pass NaNs on, and their tiles have no more numbers.

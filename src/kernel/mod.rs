@@ -100,29 +100,10 @@ pub unsafe trait Kernel: Send + Sync {
     /// Sizes and mode.
     fn shape(&self) -> Shape;
 
-    /// Is a packed panel what its strips are, one after the other? Then strips may be loaded where they are to lie, and are
-    /// not packed.
-    fn keeps_strips(&self) -> bool {
-        false
-    }
-
-    /// Packs a strip of MR rows; `panel` is where its first block goes. Unless a kernel has a layout of its own, as it is.
-    ///
-    /// # Safety
-    /// `panel` must have room for the strip's blocks and be aligned as [`Tile`] says; the machine must have the kernel's
-    /// level.
-    unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8) {
-        // SAFETY: promised by the caller.
-        unsafe { strip.copy_to(panel) }
-    }
-
-    /// Packs a strip of NR columns; `panel` is where its first block goes.
-    ///
-    /// # Safety
-    /// As for `pack_a`.
-    unsafe fn pack_b(&self, strip: &Strip, panel: *mut u8) {
-        // SAFETY: promised by the caller.
-        unsafe { strip.copy_to(panel) }
+    /// How strips are packed. `None` if a packed panel is its strips, one after the other: they are loaded where they are to
+    /// lie.
+    fn packing(&self) -> Option<&dyn PackStrips> {
+        None
     }
 
     /// Computes one tile.
@@ -131,6 +112,25 @@ pub unsafe trait Kernel: Send + Sync {
     /// The pointers must be as [`Tile`] says; the thread must be in [`Shape::mode`]; the machine must have the
     /// kernel's level.
     unsafe fn tile(&self, tile: &Tile);
+}
+
+/// Lays strips out for a kernel.
+///
+/// # Safety
+/// As for [`Kernel`].
+pub unsafe trait PackStrips {
+    /// Packs a strip of MR rows; `panel` is where its first block goes.
+    ///
+    /// # Safety
+    /// `panel` must have room for the strip's blocks and be aligned as [`Tile`] says; the machine must have the kernel's
+    /// level.
+    unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8);
+
+    /// Packs a strip of NR columns; `panel` is where its first block goes.
+    ///
+    /// # Safety
+    /// As for `pack_a`.
+    unsafe fn pack_b(&self, strip: &Strip, panel: *mut u8);
 }
 
 /// The kernel of a unit on a level that this machine has.

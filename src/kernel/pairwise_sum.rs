@@ -75,10 +75,6 @@ unsafe impl<L: Doubles, const N: usize, const EXACT: bool> Kernel for Pairwise<L
         }
     }
 
-    fn keeps_strips(&self) -> bool {
-        true
-    }
-
     unsafe fn tile(&self, tile: &Tile) {
         // SAFETY: promised by the caller.
         unsafe { L::dispatch(TileJob::<L, N, EXACT>(tile, PhantomData)) }

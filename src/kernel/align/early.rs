@@ -31,7 +31,7 @@ use super::{
 };
 use crate::format::{Format, Rounding};
 use crate::kernel::lanes::Lanes;
-use crate::kernel::{FpMode, Kernel, Shape, Strip, Tile};
+use crate::kernel::{FpMode, Kernel, PackStrips, Shape, Strip, Tile};
 use crate::model::Model;
 
 /// What the unit returns.
@@ -142,6 +142,20 @@ unsafe impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Kernel
         }
     }
 
+    fn packing(&self) -> Option<&dyn PackStrips> {
+        Some(self)
+    }
+
+    unsafe fn tile(&self, tile: &Tile) {
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(TileJob { kernel: self, tile }) }
+    }
+}
+
+// SAFETY: packing touches the blocks of the strip, as the shape describes them.
+unsafe impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> PackStrips
+    for Early<L, N, OUT, WIDE>
+{
     unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8) {
         let job = PackA::<N> {
             values: strip.single(),
@@ -163,11 +177,6 @@ unsafe impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Kernel
         };
         // SAFETY: promised by the caller.
         unsafe { L::dispatch(job) }
-    }
-
-    unsafe fn tile(&self, tile: &Tile) {
-        // SAFETY: promised by the caller.
-        unsafe { L::dispatch(TileJob { kernel: self, tile }) }
     }
 }
 

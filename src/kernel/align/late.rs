@@ -32,7 +32,7 @@ use super::pack::{PackA, PackB};
 use super::tile::{Exponents, Row, Rows, TileJob};
 use super::{Aligning, CAREFUL, Common, Layout, Live, MR, PLAIN, VECTORS, field};
 use crate::kernel::lanes::Lanes;
-use crate::kernel::{FpMode, Kernel, Shape, Strip, Tile};
+use crate::kernel::{FpMode, Kernel, PackStrips, Shape, Strip, Tile};
 use crate::model::Model;
 
 /// Kernel for blocks of N products; GROUPS is 2 for odd and even groups, else 1.
@@ -82,6 +82,18 @@ unsafe impl<L: Lanes, const N: usize, const GROUPS: usize> Kernel for Late<L, N,
         }
     }
 
+    fn packing(&self) -> Option<&dyn PackStrips> {
+        Some(self)
+    }
+
+    unsafe fn tile(&self, tile: &Tile) {
+        // SAFETY: promised by the caller.
+        unsafe { L::dispatch(TileJob { kernel: self, tile }) }
+    }
+}
+
+// SAFETY: packing touches the blocks of the strip, as the shape describes them.
+unsafe impl<L: Lanes, const N: usize, const GROUPS: usize> PackStrips for Late<L, N, GROUPS> {
     unsafe fn pack_a(&self, strip: &Strip, panel: *mut u8) {
         let job = PackA::<N> {
             values: strip.single(),
@@ -103,11 +115,6 @@ unsafe impl<L: Lanes, const N: usize, const GROUPS: usize> Kernel for Late<L, N,
         };
         // SAFETY: promised by the caller.
         unsafe { L::dispatch(job) }
-    }
-
-    unsafe fn tile(&self, tile: &Tile) {
-        // SAFETY: promised by the caller.
-        unsafe { L::dispatch(TileJob { kernel: self, tile }) }
     }
 }
 

@@ -38,20 +38,6 @@ impl<'a> Strip<'a> {
             Values::Single(_) => unreachable!("a strip of binary32 numbers for a binary64 kernel"),
         }
     }
-
-    /// Copies the numbers.
-    ///
-    /// # Safety
-    /// There must be room at `to`.
-    pub unsafe fn copy_to(&self, to: *mut u8) {
-        // SAFETY: promised by the caller.
-        unsafe {
-            match self.values {
-                Values::Single(values) => to.cast::<f32>().copy_from(values.as_ptr(), values.len()),
-                Values::Double(values) => to.cast::<f64>().copy_from(values.as_ptr(), values.len()),
-            }
-        }
-    }
 }
 
 /// Room for one strip.
