@@ -182,6 +182,11 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn any_greater(x: __m256i, y: __m256i) -> bool {
+        unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(x, y))) != 0 }
+    }
+
+    #[inline(always)]
     unsafe fn pin(x: [__m256i; 4]) -> [__m256i; 4] {
         unsafe { all_at_once(x) }
     }

@@ -173,6 +173,11 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn any_greater(x: __m512i, y: __m512i) -> bool {
+        unsafe { _mm512_cmpgt_epi32_mask(x, y) != 0 }
+    }
+
+    #[inline(always)]
     unsafe fn pin(x: [__m512i; 4]) -> [__m512i; 4] {
         unsafe { all_at_once(x) }
     }

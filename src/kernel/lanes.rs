@@ -101,6 +101,8 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     unsafe fn select(mask: Self::M, yes: Self::I, no: Self::I) -> Self::I;
     /// Is any lane's sign bit set?
     unsafe fn any_negative(x: Self::I) -> bool;
+    /// Is any lane of x greater than that of y? Signed.
+    unsafe fn any_greater(x: Self::I, y: Self::I) -> bool;
 
     /// Nothing, but all four vectors are there when the next instruction comes: without it the compiler moves the steps
     /// of a loop about until it runs out of registers.

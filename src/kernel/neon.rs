@@ -189,6 +189,11 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
+    unsafe fn any_greater(x: int32x4_t, y: int32x4_t) -> bool {
+        unsafe { vmaxvq_u32(vcgtq_s32(x, y)) != 0 }
+    }
+
+    #[inline(always)]
     unsafe fn pin(x: [int32x4_t; 4]) -> [int32x4_t; 4] {
         x
     }

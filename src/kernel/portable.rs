@@ -250,6 +250,13 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    unsafe fn any_greater(x: [i32; N], y: [i32; N]) -> bool {
+        both(x, y, |x, y| x > y)
+            .iter()
+            .fold(false, |any, x| any | x)
+    }
+
+    #[inline(always)]
     unsafe fn pin(x: [[i32; N]; 4]) -> [[i32; N]; 4] {
         x
     }

@@ -202,8 +202,8 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
         // SAFETY: compiled for the level.
         unsafe {
             let down = |field: L::I| match CARE {
-                PLAIN => L::sub_i(constants.for_c, field),
-                _ => L::sub_fields(constants.for_c, field),
+                CAREFUL => L::sub_fields(constants.for_c, field),
+                _ => L::sub_i(constants.for_c, field),
             };
             let field = L::and(L::bits(c), L::splat_i(0x7f80_0000));
             if OUT != HALF {
@@ -234,7 +234,7 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
         unsafe {
             let mut sums = [L::splat_i(0); V];
             let mut again = L::splat_i(0);
-            let mut most = L::splat_i(0);
+            let mut most = s[0];
             for v in 0..V {
                 let c = L::load(c.add(v * L::COUNT));
                 let of_c = Self::s_of_c::<CARE>(&constants, c);
@@ -254,12 +254,13 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
                         let low = L::sub_i(constants.largest, s[v]);
                         again = L::or(again, L::and(low, live.0[v]));
                     }
+                    _ if v == 0 => most = s[0],
                     _ => most = L::max_signed_fields(most, s[v]),
                 }
                 let scale = L::from_bits(L::add_i(s[v], constants.scale));
                 sums[v] = L::to_int(L::mul(c, scale));
             }
-            if CARE != CAREFUL && L::any_negative(L::sub_i(constants.largest, most)) {
+            if CARE != CAREFUL && L::any_greater(most, constants.largest) {
                 return true;
             }
             // What products are multiplied with.
@@ -388,6 +389,8 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Rows<N, 1>
     }
 
     const PARKS: bool = OUT != HALF;
+
+    const LOOKS_AFTER: bool = OUT != HALF;
 
     const FAR: i32 = 0;
 

@@ -30,7 +30,7 @@
 
 use super::pack::{PackA, PackB};
 use super::tile::{Exponents, Row, Rows, TileJob};
-use super::{Aligning, CAREFUL, Common, Layout, Live, MR, PLAIN, VECTORS, field};
+use super::{Aligning, CAREFUL, Common, HIGH, Layout, Live, MR, PLAIN, VECTORS, field};
 use crate::kernel::lanes::Lanes;
 use crate::kernel::{FpMode, Kernel, PackStrips, Shape, Strip, Tile};
 use crate::model::Model;
@@ -184,7 +184,7 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Rows<N, GROUPS> for Late<L, 
                 *s = u.of_row::<L>(i);
             }
             let addend = Addend::new::<GROUPS, CARE>(constants, least::<L, VECTORS, GROUPS>(s), c);
-            if CARE != CAREFUL && addend.any_low() {
+            if CARE != CAREFUL && addend.any_out_of_range::<CARE>() {
                 return true;
             }
             let mut sums = [[L::splat_i(0); VECTORS]; GROUPS];
@@ -197,6 +197,8 @@ impl<L: Lanes, const N: usize, const GROUPS: usize> Rows<N, GROUPS> for Late<L, 
     }
 
     const PARKS: bool = true;
+
+    const LOOKS_AFTER: bool = false;
 
     const FAR: i32 = FAR;
 
@@ -249,6 +251,8 @@ pub(super) struct Addend<L: Lanes, const V: usize> {
     unit: [L::I; V],
     /// c in units of 2^(U - 24).
     units: [L::I; V],
+    /// The largest exponent field of c.
+    largest_field: L::I,
 }
 
 impl<L: Lanes, const V: usize> Addend<L, V> {
@@ -261,14 +265,16 @@ impl<L: Lanes, const V: usize> Addend<L, V> {
     ) -> Self {
         // SAFETY: the row of c is there, as the caller says.
         unsafe {
-            let (mut unit, mut units) = (s, s);
+            let (mut unit, mut units, mut largest_field) = (s, s, L::splat_i(0));
             for v in 0..V {
                 let c = L::load(c.add(v * L::COUNT));
                 let field = exponent_field::<L>(c);
                 unit[v] = match CARE {
                     PLAIN => L::min_signed_fields(s[v], L::sub_i(constants.for_c, field)),
+                    HIGH => L::min_fields(s[v], L::sub_i(constants.for_c, field)),
                     _ => L::min_fields(s[v], L::sub_fields(constants.for_c, field)),
                 };
+                largest_field = L::max_i(largest_field, field);
                 let to_unit = L::from_bits(L::add_i(unit[v], constants.scale));
                 units[v] = if GROUPS == 2 {
                     let scaled = L::mul(c, to_unit);
@@ -287,20 +293,22 @@ impl<L: Lanes, const V: usize> Addend<L, V> {
                 s,
                 unit,
                 units,
+                largest_field,
             }
         }
     }
 
-    /// May any lane's exponents be too low?
+    /// May any lane's exponents be too low, or is any c infinite?
     #[inline(always)]
-    unsafe fn any_low(&self) -> bool {
+    unsafe fn any_out_of_range<const CARE: u8>(&self) -> bool {
         // SAFETY: the caller of `new` is compiled for the level.
         unsafe {
-            let mut most = L::splat_i(0);
-            for unit in self.unit {
+            let mut most = self.unit[0];
+            for &unit in &self.unit[1..] {
                 most = L::max_signed_fields(most, unit);
             }
-            L::any_negative(L::sub_i(self.constants.largest_unit, most))
+            let low = L::any_greater(most, self.constants.largest_unit);
+            low || CARE == HIGH && L::any_greater(self.largest_field, L::splat_i(254 << 23))
         }
     }
 
@@ -320,18 +328,33 @@ impl<L: Lanes, const V: usize> Addend<L, V> {
         unsafe {
             let mut again = L::splat_i(0);
             let mut results = [L::splat(0.0); V];
+            // Step by step for all vectors, so that as many operations as can be do not wait for each other.
+            let (mut shift, mut total, mut fallen) = (sums, sums, sums);
             for v in 0..V {
-                let shift = L::shr::<23>(L::sub_i(s[v], unit[v]));
-                let total = L::add_i(L::sar_by(sums[v], shift), self.units[v]);
-                let kept = L::look_up(constants.kept, L::shr::<29>(total));
-                let fallen = L::shr_by(L::shl::<3>(sums[v]), shift);
+                shift[v] = L::compute_here(L::shr::<23>(L::sub_i(s[v], unit[v])));
+            }
+            for v in 0..V {
+                total[v] = L::add_i(L::sar_by(sums[v], shift[v]), self.units[v]);
+                total[v] = L::compute_here(total[v]);
+            }
+            for v in 0..V {
+                fallen[v] = L::compute_here(L::shr_by(L::shl::<3>(sums[v]), shift[v]));
+            }
+            for v in 0..V {
+                let kept = L::look_up(constants.kept, L::shr::<29>(total[v]));
                 let sticky = match GROUPS {
-                    1 => L::and(fallen, kept),
-                    _ => L::any_bit(L::and(fallen, kept)),
+                    1 => L::and(fallen[v], kept),
+                    _ => L::any_bit(L::and(fallen[v], kept)),
                 };
-                let total = L::or(total, sticky);
+                fallen[v] = L::compute_here(sticky);
+            }
+            for v in 0..V {
+                let total = L::to_float(L::or(total[v], fallen[v]));
+                results[v] = L::from_bits(L::compute_here(L::bits(total)));
+            }
+            for v in 0..V {
                 let back = L::from_bits(L::sub_i(constants.result, unit[v]));
-                results[v] = L::mul(L::to_float(total), back);
+                results[v] = L::mul(results[v], back);
                 if CARE == CAREFUL {
                     let c = L::load(self.c.add(v * L::COUNT));
                     // Negative where c is the result.

@@ -41,7 +41,7 @@ mod scalar;
 mod tile;
 
 use super::lanes::{Lanes, byte_to_exponent};
-use super::{DotKernel, FpMode, FpModeGuard, Kernel, Tile};
+use super::{DotKernel, FpMode, FpModeGuard, Kernel, Tile, prefetch};
 use crate::format::Format;
 use crate::model::{Model, Params};
 use scalar::Scalar;
@@ -181,6 +181,20 @@ impl<const N: usize> Block<N> {
         }
     }
 
+    /// Asks for the block that follows: the rows of this one leave time for it to come.
+    #[inline(always)]
+    fn prefetch_next<L: Lanes>(&self) {
+        let panels = [
+            (self.a, Layout::<N>::A_BLOCK),
+            (self.b, Layout::<N>::b_block::<L>()),
+        ];
+        for (block, bytes) in panels {
+            for at in (bytes..2 * bytes).step_by(64) {
+                prefetch(block.wrapping_add(at));
+            }
+        }
+    }
+
     /// Row i: its elements lie MR numbers apart.
     #[inline(always)]
     unsafe fn row(&self, i: usize) -> *const f32 {
@@ -231,18 +245,22 @@ impl<const N: usize> Block<N> {
         unsafe { BlockHead::read(self.b.add(Layout::<N>::b_head::<L>())) }
     }
 
-    /// u of row i against all columns, four to a lane; only elements `first`, `first + step`, ...
+    /// u of rows i to i + 3 against all columns, four to a lane; only elements `first`, `first + step`, ... Several rows
+    /// together, for the columns' exponents are loaded once.
     #[inline(always)]
-    unsafe fn exponents<L: Lanes>(&self, i: usize, first: usize, step: usize) -> L::I {
-        // SAFETY: i < MR; the rest is laid out as packing says.
+    unsafe fn exponents<L: Lanes>(&self, i: usize, first: usize, step: usize) -> [L::I; 4] {
+        // SAFETY: i + 3 < MR; the rest is laid out as packing says.
         unsafe {
             let a = self.a.add(Layout::<N>::A_EXPONENTS).cast::<i32>().add(i);
             let b = self.b.add(Layout::<N>::b_exponents::<L>()).cast::<i32>();
-            let mut least = L::splat_i(in_every_byte(ZERO_BLOCK));
+            let mut least = [L::splat_i(in_every_byte(ZERO_BLOCK)); 4];
             let mut p = first;
             while p < N {
-                let sum = L::add_bytes(L::splat_i(*a.add(p * MR)), L::load_i(b.add(p * L::COUNT)));
-                least = L::min_bytes(least, sum);
+                let b = L::load_i(b.add(p * L::COUNT));
+                for (r, least) in least.iter_mut().enumerate() {
+                    let sum = L::add_bytes(L::splat_i(*a.add(p * MR + r)), b);
+                    *least = L::min_bytes(*least, sum);
+                }
                 p += step;
             }
             least
@@ -316,11 +334,13 @@ unsafe fn fields<L: Lanes>(u: L::I) -> [L::I; VECTORS] {
 
 /// How closely a row is looked at.
 ///
-/// With [`PLAIN`] and [`HIGH`] c is finite, the base is that of most rows, and the row is left as it was, to be computed
-/// again, where a lane may lie out of the vectors' range. Results cannot overflow. Exponents are counted down as signed numbers.
+/// With [`PLAIN`] and [`HIGH`] the base is that of most rows, and the row is left as it was, to be computed again, where a
+/// lane may lie out of the vectors' range.
+///
+/// Here c is finite and results cannot overflow. Exponents are counted down as signed numbers.
 const PLAIN: u8 = 0;
-/// Results may overflow, and must be looked at afterwards. Exponents are counted down as unsigned numbers, for no c lies so far
-/// above the products that they would end below zero. No product overflows.
+/// Results may overflow: they are looked at before the next block, or in it, as its c. Exponents are counted down as unsigned
+/// numbers, for no c lies so far above the products that they would end below zero. No product overflows.
 const HIGH: u8 = 1;
 /// Every lane is looked at by itself, and whatever c is.
 const CAREFUL: u8 = 2;

@@ -4,7 +4,7 @@
 //! of its own ([`BlockRows::compute_carefully`]), and c is kept free of what would send a row there again and again
 //! ([`parked`](super::parked)).
 
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 
 use super::parked::Parked;
 use super::{
@@ -40,6 +40,10 @@ pub trait Rows<const N: usize, const GROUPS: usize>: Sized {
 
     /// Do [`PLAIN`] and [`HIGH`] need a finite c?
     const PARKS: bool;
+
+    /// Must the results of [`HIGH`] rows be looked at before they become the next block's c? If not, such a row finds itself
+    /// that c became infinite.
+    const LOOKS_AFTER: bool;
 
     /// How far c's exponent must lie above that of low products for them not to matter.
     const FAR: i32;
@@ -172,7 +176,7 @@ struct Ways {
     careful: u32,
 }
 
-/// First pass over a block: all rows' u, and their ways.
+/// First pass over a block: all rows' u (those of rows that fill up four are there as well), and their ways.
 #[inline(always)]
 unsafe fn first_pass<L: Lanes, const N: usize, const GROUPS: usize>(
     block: Block<N>,
@@ -182,10 +186,12 @@ unsafe fn first_pass<L: Lanes, const N: usize, const GROUPS: usize>(
 ) -> Ways {
     // SAFETY: rows <= MR; the block is packed.
     unsafe {
-        for i in 0..rows {
+        for i in (0..rows).step_by(4) {
             for (group, u) in u.iter_mut().enumerate() {
                 let least = block.exponents::<L>(i, group, GROUPS);
-                L::store_i(u.0.as_mut_ptr().add(i * L::COUNT), least);
+                for (r, least) in least.into_iter().enumerate() {
+                    L::store_i(u.0.as_mut_ptr().add((i + r) * L::COUNT), least);
+                }
             }
         }
         let mut ways = Ways {
@@ -247,6 +253,8 @@ impl<K: Rows<N, GROUPS>, const N: usize, const GROUPS: usize> Job for TileJob<'_
             // Where c lies, and where results go that may have to be computed again.
             let mut spare = [MaybeUninit::<f32>::uninit(); 64 * MR];
             let (mut c, mut other) = (tile.c.cast::<f32>(), spare.as_mut_ptr().cast::<f32>());
+            // May results have become infinite that have not been parked?
+            let mut infinite = false;
             for i in 0..tile.rows {
                 let row = c.add(i * columns);
                 prepare::<K::Level>(row, tile.cols);
@@ -262,6 +270,7 @@ impl<K: Rows<N, GROUPS>, const N: usize, const GROUPS: usize> Job for TileJob<'_
                     }
                     continue;
                 }
+                block.prefetch_next::<K::Level>();
                 let ways =
                     first_pass::<K::Level, N, GROUPS>(block, tile.rows, kernel.common(), &mut u);
                 let mut rows = BlockRows {
@@ -274,12 +283,18 @@ impl<K: Rows<N, GROUPS>, const N: usize, const GROUPS: usize> Job for TileJob<'_
                 };
                 let base = block.common_base::<K::Level>();
                 if base < K::PLAIN_BELOW {
+                    if K::PARKS && mem::take(&mut infinite) {
+                        rows.park(c);
+                    }
                     rows.compute::<PLAIN>(c, c);
-                } else if base >= high_from {
+                } else if base < high_from {
+                    rows.compute::<CAREFUL>(c, c);
+                } else if K::LOOKS_AFTER {
                     rows.compute_high(c, other);
                     (c, other) = (other, c);
                 } else {
-                    rows.compute::<CAREFUL>(c, c);
+                    rows.compute::<HIGH>(c, c);
+                    infinite = true;
                 }
             }
             for i in 0..tile.rows {
@@ -333,6 +348,19 @@ impl<K: Rows<N, GROUPS>, const N: usize, const GROUPS: usize> BlockRows<'_, K, N
         }
     }
 
+    /// Takes out of `c` what must not be in it for [`PLAIN`].
+    #[inline(always)]
+    unsafe fn park(&mut self, c: *mut f32) {
+        for i in 0..self.tile.rows {
+            // SAFETY: compiled for the level; the tile has the row.
+            unsafe {
+                let c = c.add(i * Self::COLUMNS);
+                self.parked.put_back::<K::Level>(i, c);
+                self.parked.take_out::<K::Level>(i, c);
+            }
+        }
+    }
+
     /// All rows from `c` to `d`, which are not the same; results may overflow. They are looked at together: a branch that waits
     /// for every row's results would let the processor look less far ahead.
     #[inline(always)]
@@ -340,7 +368,7 @@ impl<K: Rows<N, GROUPS>, const N: usize, const GROUPS: usize> BlockRows<'_, K, N
         // SAFETY: compiled for the level; the tile has the block and its rows.
         unsafe {
             let others = self.compute::<HIGH>(c, d);
-            if !K::PARKS || !any_large::<K::Level>(d, self.tile.rows * Self::COLUMNS) {
+            if !any_large::<K::Level>(d, self.tile.rows * Self::COLUMNS) {
                 return;
             }
             for i in 0..self.tile.rows {
