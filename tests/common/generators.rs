@@ -103,7 +103,8 @@ pub enum Generator {
     Zeros,
     /// All factors positive and as large as their binade allows: the largest sums.
     Heavy,
-    /// Rows and columns at different scales, with products and c where results overflow, and zeros along K.
+    /// Rows and columns at different scales, with products and c where results overflow; from somewhere on in K
+    /// there may be zeros or small factors only.
     Scales,
 }
 
@@ -416,9 +417,16 @@ fn draw_scales(rng: &mut Rng, model: &Model, top: i32, operands: &mut Operands) 
         let scale = scale(rng, model.b(), top - top / 2);
         (0..k).for_each(|p| operands.b[p + j * k] = number(rng, model.b(), scale));
     }
-    if rng.one_in(3) {
-        let first = rng.below(k.max(1) as u64) as usize;
-        operands.a[first * m..].fill(0);
+    let first = rng.below(k.max(1) as u64) as usize;
+    let rest = &mut operands.a[first * m..];
+    match rng.below(3) {
+        0 => rest.fill(0),
+        1 => {
+            let (low, high) = exponents(model.a());
+            let small = (-40).clamp(low, high);
+            rest.fill_with(|| number(rng, model.a(), small));
+        }
+        _ => {}
     }
 }
 
