@@ -70,7 +70,7 @@ module mfma
   end interface mfma_dot_batch
 
   !> What a check of this module said, where that was the last failure.
-  character(len=120), save :: own_message = ""
+  character(len=200), save :: own_message = ""
   !$omp threadprivate(own_message)
 
 contains
@@ -342,19 +342,31 @@ contains
     call self%destroy()
   end subroutine unit_final
 
+  !> A matrix with its shape, for messages: "a(2, 3)".
+  pure function shaped(name, extents) result(text)
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: extents(2)
+    character(len=:), allocatable :: text
+    character(len=32) :: shape_text
+
+    write (shape_text, "('(', i0, ', ', i0, ')')") extents
+    text = name//trim(shape_text)
+  end function shaped
+
   !> Refuses matrices whose shapes do not go together.
   function misfits(a, b, c, d, status) result(wrong)
     integer, intent(in) :: a(2), b(2), c(2), d(2)
     integer(c_int32_t), intent(out), optional :: status
     logical :: wrong
-
     wrong = .true.
     if (b(1) /= a(2)) then
-      call refuse(MFMA_ERR_INVALID_SIZE, "a has another number of columns than b has rows", status)
+      call refuse(MFMA_ERR_INVALID_SIZE, &
+                  shaped("a", a)//" has another number of columns than "//shaped("b", b)//" has rows", status)
     else if (d(1) /= a(1) .or. d(2) /= b(2)) then
-      call refuse(MFMA_ERR_INVALID_SIZE, "d must have the rows of a and the columns of b", status)
+      call refuse(MFMA_ERR_INVALID_SIZE, shaped("d", d)//" must have the rows of "//shaped("a", a)//" and the columns of "// &
+                  shaped("b", b), status)
     else if (any(c /= d)) then
-      call refuse(MFMA_ERR_INVALID_SIZE, "c must have the shape of d", status)
+      call refuse(MFMA_ERR_INVALID_SIZE, shaped("c", c)//" must have the shape of "//shaped("d", d), status)
     else
       wrong = .false.
     end if

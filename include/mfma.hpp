@@ -186,6 +186,12 @@ private:
 };
 
 namespace detail {
+/// "2 x 3", for messages.
+inline std::string by(std::int64_t rows, std::int64_t cols)
+{
+    return std::to_string(rows) + " x " + std::to_string(cols);
+}
+
 template <class T>
 constexpr std::int32_t storage()
 {
@@ -235,17 +241,20 @@ public:
     {
         const std::int64_t line = row_major ? cols_ : rows_, lines = row_major ? rows_ : cols_;
         if (line < 0 || lines < 0)
-            throw error(MFMA_ERR_INVALID_SIZE, std::string(name) + " has a negative size");
+            throw error(MFMA_ERR_INVALID_SIZE, std::string(name) + " has a negative size, " + detail::by(rows_, cols_));
         const std::int64_t step = ld(row_major);
         if (step < line)
-            throw error(MFMA_ERR_INVALID_LD, std::string(name) + " has a leading dimension below its line");
+            throw error(MFMA_ERR_INVALID_LD, std::string(name) + " has a leading dimension of " + std::to_string(step) +
+                                                 ", below its line of " + std::to_string(line));
         const auto room = static_cast<std::uint64_t>(data_.size());
         const bool fits = line == 0 || lines == 0 ||
                           (static_cast<std::uint64_t>(line) <= room &&
                            static_cast<std::uint64_t>(lines - 1) <=
                                (room - static_cast<std::uint64_t>(line)) / static_cast<std::uint64_t>(step));
         if (!fits)
-            throw error(MFMA_ERR_INVALID_SIZE, std::string(name) + " has fewer elements than its size needs");
+            throw error(MFMA_ERR_INVALID_SIZE, std::string(name) + " has fewer elements (" + std::to_string(data_.size()) +
+                                                   ") than " + detail::by(rows_, cols_) +
+                                                   " with a leading dimension of " + std::to_string(step) + " needs");
         if (detail::storage<T>() == MFMA_STORAGE_RAW && sizeof(T) != raw.bytes())
             throw error(MFMA_ERR_INVALID_ARGUMENT,
                         std::string(name) + " has elements of another size than its raw format");
@@ -297,9 +306,12 @@ void gemm(const model &unit, double alpha, matrix<TA> a, matrix<TB> b, double be
     args.size = sizeof args;
     check(mfma_gemm_args_default(&args));
     if (b.rows() != a.cols() || d.rows() != a.rows() || d.cols() != b.cols())
-        throw error(MFMA_ERR_INVALID_SIZE, "the sizes of A, B and D do not go together");
+        throw error(MFMA_ERR_INVALID_SIZE, "A (" + detail::by(a.rows(), a.cols()) + "), B (" +
+                                               detail::by(b.rows(), b.cols()) + ") and D (" +
+                                               detail::by(d.rows(), d.cols()) + ") do not go together");
     if (beta != 0 && (c.rows() != d.rows() || c.cols() != d.cols()))
-        throw error(MFMA_ERR_INVALID_SIZE, "C has another size than D");
+        throw error(MFMA_ERR_INVALID_SIZE, "C (" + detail::by(c.rows(), c.cols()) + ") has another size than D (" +
+                                               detail::by(d.rows(), d.cols()) + ")");
     if (d.is_transposed() || (beta != 0 && c.is_transposed()))
         throw error(MFMA_ERR_INVALID_ARGUMENT, "C and D cannot be transposed");
     a.check_fits("A", how.row_major, unit.a());
@@ -351,7 +363,10 @@ void dot_batch(const model &unit, std::int64_t k, span<TA> a, span<TB> b, span<T
     const auto length = static_cast<std::size_t>(k);
     const bool fits = length == 0 || (count <= a.size() / length && count <= b.size() / length);
     if (!fits || c.size() < count)
-        throw error(MFMA_ERR_INVALID_SIZE, "a, b or c has fewer elements than d.size() dot products of length k need");
+        throw error(MFMA_ERR_INVALID_SIZE, "a (" + std::to_string(a.size()) + "), b (" + std::to_string(b.size()) + ") or c (" +
+                                               std::to_string(c.size()) + ") has fewer elements than " +
+                                               std::to_string(count) + " dot products of length " + std::to_string(k) +
+                                               " need");
     check(mfma_dot_batch(unit.get(), static_cast<std::int64_t>(count), k, a.data(), b.data(), c.data(), d.data()));
 }
 
@@ -364,7 +379,8 @@ void convert(format from, span<T> in, format to, span<U> out, mfma_rounding roun
     if (sizeof(T) != from.bytes() || sizeof(U) != to.bytes())
         throw error(MFMA_ERR_INVALID_ARGUMENT, "the elements do not have the size of their formats");
     if (in.size() != out.size())
-        throw error(MFMA_ERR_INVALID_SIZE, "in and out have different lengths");
+        throw error(MFMA_ERR_INVALID_SIZE, "in and out have different lengths, " + std::to_string(in.size()) + " and " +
+                                               std::to_string(out.size()));
     check(mfma_convert(from.code(), to.code(), rounding, overflow, static_cast<std::int64_t>(in.size()), in.data(),
                        out.data()));
 }

@@ -85,7 +85,8 @@ void check_case(const model &unit, span<TA> a, span<TB> b, TC)
 {
     check_elements<TA, TB, TC>(unit);
     if (a.size() != b.size())
-        throw error(MFMA_ERR_INVALID_SIZE, "a and b have different lengths");
+        throw error(MFMA_ERR_INVALID_SIZE, "a and b have different lengths, " + std::to_string(a.size()) + " and " +
+                                               std::to_string(b.size()));
 }
 
 /// Throws unless a and b hold `count` vectors of length `k`.
@@ -95,7 +96,9 @@ inline void check_room(std::size_t a, std::size_t b, std::size_t count, std::int
         throw error(MFMA_ERR_INVALID_SIZE, "k is negative");
     const auto length = static_cast<std::size_t>(k);
     if (length != 0 && (count > a / length || count > b / length))
-        throw error(MFMA_ERR_INVALID_SIZE, "a or b has fewer elements than c.size() vectors of length k");
+        throw error(MFMA_ERR_INVALID_SIZE, "a (" + std::to_string(a) + ") or b (" + std::to_string(b) +
+                                               ") has fewer elements than " + std::to_string(count) +
+                                               " vectors of length " + std::to_string(k));
 }
 } // namespace detail
 

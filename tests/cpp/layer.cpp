@@ -54,10 +54,10 @@ static void products()
     how.threads = 1;
     mfma::gemm(mi300x, 1.0, rows, rows.transposed(), mfma::matrix(square, 3, 3), how);
     CHECK(square[0] == 17 && square[1] == 22 && square[4] == 29 && square[8] == 45);
-    throws(MFMA_ERR_INVALID_SIZE, "do not go together", [&] {
+    throws(MFMA_ERR_INVALID_SIZE, "A (2 x 3), B (4 x 3) and D (2 x 4) do not go together", [&] {
         mfma::gemm(mi300x, 1.0, mfma::matrix(a, 2, 3), mfma::matrix(b, 4, 3), mfma::matrix(d, 2, 4));
     });
-    throws(MFMA_ERR_INVALID_SIZE, "D has fewer elements", [&] {
+    throws(MFMA_ERR_INVALID_SIZE, "D has fewer elements (8) than 2 x 4 with a leading dimension of 3 needs", [&] {
         mfma::gemm(mi300x, 1.0, mfma::matrix(a, 2, 3), mfma::matrix(b, 3, 4), mfma::matrix(d, 2, 4, 3));
     });
     throws(MFMA_ERR_INVALID_ARGUMENT, "another size than its raw format", [&] {
@@ -191,7 +191,7 @@ static void differences()
     const std::uint32_t ones[]{0x3f800000, 0x3f800000};
     why = mfma::attribute(hopper, almost, 1, mfma::span(p), mfma::span(q), mfma::span(ones));
     CHECK(why.differing == 1 && why.causes.size() == 1 && std::strcmp(why.causes[0].features, "alignment_bits") == 0);
-    throws(MFMA_ERR_INVALID_SIZE, "a or b has fewer elements", [&] {
+    throws(MFMA_ERR_INVALID_SIZE, "a (2) or b (2) has fewer elements than 2 vectors of length 2", [&] {
         mfma::attribute(hopper, almost, 2, mfma::span(p), mfma::span(q), mfma::span(ones));
     });
     throws(MFMA_ERR_INVALID_ARGUMENT, "formats", [&] { mfma::separate<std::uint16_t>(hopper, mfma::model("H100", "bf16")); });

@@ -121,9 +121,11 @@ contains
     call check(status == MFMA_ERR_UNKNOWN_ARCH .and. all(d == -1), "d untouched")
     call mfma_gemm(arch, MFMA_FMT_FP16, a, b(1:2, :), d, status=status)
     call check(status == MFMA_ERR_INVALID_SIZE .and. all(d == -1), "sizes that do not go together")
-    call check(mfma_message() == "a has another number of columns than b has rows", "the module's own message")
+    call check(mfma_message() == "a(2, 3) has another number of columns than b(2, 4) has rows", &
+               "the module's own message")
     call mfma_gemm(arch, MFMA_FMT_FP16, a, b, d, c=d(:, 1:2), status=status)
-    call check(status == MFMA_ERR_INVALID_SIZE .and. mfma_message() == "c must have the shape of d", "c of another shape")
+    call check(status == MFMA_ERR_INVALID_SIZE .and. mfma_message() == "c(2, 2) must have the shape of d(2, 4)", &
+               "c of another shape")
     call mfma_gemm(99, MFMA_FMT_FP16, a, b, d, status=status)
     call check(index(mfma_message(), "arch is 99") == 1, "the library's message after one of the module's")
     call mfma_gemm(arch, MFMA_FMT_FP16, a, b, d, beta=1.0_real64, status=status)
