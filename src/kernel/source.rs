@@ -86,7 +86,7 @@ impl Source {
     pub fn flushed(self, params: &Params) -> Source {
         let least = match params.in_subnormals {
             true => 0.0,
-            false => min_normal(self.format),
+            false => min_normal(params.factor_format(self.format)),
         };
         Source { least, ..self }
     }
