@@ -37,8 +37,16 @@ fn units() -> Vec<Model> {
         unit(Arch::Hopper, Fp16, Fp32),
         unit(Arch::Hopper, E4m3, Fp32),
         unit(Arch::Blackwell, E5m2, Fp16),
+        mma_sync("f32.e4m3.e5m2.f32", Arch::Hopper),
+        mma_sync("f16.e5m2.e4m3.f16", Arch::Blackwell),
         unit(Arch::Ampere, Bf16, Fp16),
     ]
+}
+
+/// An interleaved unit.
+fn mma_sync(types: &str, arch: Arch) -> Model {
+    let name = format!("mma.sync.aligned.m16n8k32.row.col.{types}");
+    Model::from_instruction(&name, arch).unwrap()
 }
 
 fn seed() -> u64 {
@@ -386,13 +394,14 @@ fn custom(rng: &mut Rng) -> Option<Model> {
     let a = rng.pick(&inputs);
     let b = if rng.one_in(3) { rng.pick(&inputs) } else { a };
     let output = rng.pick(&[Fp32, Fp32, Fp16]);
-    let near = match rng.below(7) {
+    let near = match rng.below(8) {
         0 => Model::new(Arch::Cdna3, Fp16, Fp16, Fp32),
         1 => Model::new(Arch::Cdna3, E4m3Fnuz, E4m3Fnuz, Fp32),
         2 => Model::new(Arch::Cdna2, Fp16, Fp16, Fp32),
         3 => Model::new(Arch::Cdna1, Fp16, Fp16, Fp32),
         4 => Model::new(Arch::Hopper, Fp16, Fp16, Fp16),
         5 => Model::new(Arch::Hopper, E4m3, E4m3, Fp32),
+        6 => Ok(mma_sync("f32.e4m3.e4m3.f32", Arch::Hopper)),
         _ => Model::new(Arch::Ampere, Fp16, Fp16, Fp32),
     };
     let mut params: Params = *near.unwrap().params();

@@ -23,12 +23,21 @@ fn unit(arch: Arch, input: Format, output: Format) -> Unit {
     }
 }
 
-/// Every unit that hardware has by its formats, one pair of inputs a row.
+/// Every unit that hardware has, one pair of inputs a row; those that only an instruction names have it in theirs.
 pub fn units() -> Vec<Unit> {
     catalogue()
-        .filter(|row| row.reach == Reach::Formats && !row.instruction.is_empty())
-        .filter(|row| row.inputs[0][0] != Format::Fp64)
-        .map(|row| unit(row.arch, row.inputs[0][0], row.output))
+        .filter(|row| !row.instruction.is_empty() && row.inputs[0][0] != Format::Fp64)
+        .map(|row| {
+            let [a, b] = row.inputs[0];
+            let family = match row.reach {
+                Reach::Formats => "",
+                Reach::Instruction => row.instruction.split(".aligned").next().unwrap_or_default(),
+            };
+            let name = format!("{} {a} {family} -> {}", row.arch, row.output).replace("  ", " ");
+            let model = Model::from_params(row.params, a, b, row.output);
+            let model = model.expect("a unit of the catalogue");
+            Unit { name, model }
+        })
         .collect()
 }
 

@@ -41,7 +41,11 @@ pub fn is_small_work(model: &Model, products: u64) -> bool {
 fn nanoseconds(model: &Model) -> f64 {
     let vectors = match family_of(model) {
         Family::FmaChain | Family::PairwiseSum => 0.04,
-        Family::CorrectRounding | Family::EarlyAddend | Family::LateAddend | Family::OddEven => 0.2,
+        Family::CorrectRounding
+        | Family::EarlyAddend
+        | Family::Interleaved
+        | Family::LateAddend
+        | Family::OddEven => 0.2,
         Family::Reference => return 50.0,
     };
     match level() {

@@ -80,6 +80,7 @@ fn dots_of<L: Doubles>(model: &Model) -> Option<Box<dyn DotKernel>> {
         (Family::CorrectRounding, 2, false) => Box::new(Exact::<L, 2, false>(PhantomData)),
         (Family::CorrectRounding, 1, false) => Box::new(Exact::<L, 1, false>(PhantomData)),
         (Family::EarlyAddend, ..) => align::early::kernel::<L>(model)?,
+        (Family::Interleaved, ..) => align::interleaved::kernel::<L>(model)?,
         (Family::LateAddend, ..) => align::late::kernel::<L>(model, false)?,
         (Family::OddEven, ..) => align::late::kernel::<L>(model, true)?,
         _ => return None,

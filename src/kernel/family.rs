@@ -14,6 +14,8 @@ pub enum Family {
     CorrectRounding,
     /// Products and c aligned together and cut (NVIDIA).
     EarlyAddend,
+    /// Two halves of interleaved elements, each as in `EarlyAddend`, then c (8-bit inputs through mma.sync).
+    Interleaved,
     /// Products aligned and cut, c added late (CDNA 3).
     LateAddend,
     /// Odd and even products apart, c added late (CDNA 3, 8-bit inputs).
@@ -29,6 +31,7 @@ pub fn family_of(model: &Model) -> Family {
         Scheme::SequentialFma if is_ieee_chain(model) => Family::FmaChain,
         Scheme::PairwiseSum if is_pairwise(model) => Family::PairwiseSum,
         Scheme::CorrectRounding if is_correct_rounding(model) => Family::CorrectRounding,
+        Scheme::GlobalAlignment if half_block_unit(model).is_some() => Family::Interleaved,
         Scheme::GlobalAlignment if !params.late_c && is_early_addend(model) => Family::EarlyAddend,
         Scheme::GlobalAlignment if params.late_c && is_late_addend(model, 8) => Family::LateAddend,
         Scheme::OddEvenGrouping if is_odd_even(model) => Family::OddEven,
@@ -98,6 +101,25 @@ fn is_aligning(model: &Model) -> bool {
         && params.in_subnormals
         && params.out_subnormals
         && !params.sticky
+}
+
+/// The unit with an early c that computes the halves of an interleaved unit's blocks, if there is one. 8-bit factors are
+/// multiplied as binary16 numbers.
+pub fn half_block_unit(model: &Model) -> Option<Model> {
+    let params = model.params();
+    if params.interleave != Interleave::Mod4 || params.late_c || params.fma > 32 {
+        return None;
+    }
+    let halves = Params {
+        interleave: Interleave::None,
+        fma: params.fma / 2,
+        ..*params
+    };
+    let [a, b] = [model.a(), model.b()].map(|format| params.factor_format(format));
+    let half = Model::from_params(halves, a, b, model.output()).ok()?;
+    // c is added to the halves' sum, and that is rounded to the output.
+    let adds = model.addend_format().0 == model.output();
+    (adds && is_early_addend(&half)).then_some(half)
 }
 
 fn is_early_addend(model: &Model) -> bool {

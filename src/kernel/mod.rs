@@ -30,6 +30,7 @@ mod sink;
 mod source;
 
 pub use dots::{DotKernel, dots_for};
+use family::half_block_unit;
 pub use family::{Family, family_of};
 pub use fp_mode::{FpMode, FpModeGuard};
 #[doc(hidden)]
@@ -153,6 +154,7 @@ pub fn kernel_for(model: &Model, level: Level) -> Box<dyn Kernel> {
 fn kernel_of<L: doubles::Doubles>(model: &Model) -> Option<Box<dyn Kernel>> {
     match family_of(model) {
         Family::EarlyAddend => Some(align::early::kernel::<L>(model)?),
+        Family::Interleaved => Some(align::interleaved::kernel::<L>(model)?),
         Family::LateAddend => Some(align::late::kernel::<L>(model, false)?),
         Family::OddEven => Some(align::late::kernel::<L>(model, true)?),
         Family::FmaChain => Some(fma_chain::kernel::<L>(model)),

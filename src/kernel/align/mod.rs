@@ -34,6 +34,7 @@
 
 mod dots;
 pub mod early;
+pub mod interleaved;
 pub mod late;
 mod pack;
 mod parked;
