@@ -476,56 +476,6 @@ fn custom_units_are_never_wrong() {
     assert!(fast > wanted / 10 && fast < wanted, "{fast} of {wanted}");
 }
 
-/// Sums that overflow though no product does, followed by a block of smaller products, or of zeros.
-#[test]
-fn an_infinity_stays_whatever_block_follows() {
-    let _turn = one_at_a_time();
-    let wide = [Format::Bf16, Format::Tf32];
-    for (arch, format) in [Arch::Cdna3, Arch::Ampere, Arch::Hopper]
-        .iter()
-        .flat_map(|&arch| wide.map(|format| (arch, format)))
-    {
-        let model = Model::new(arch, format, format, Format::Fp32).unwrap();
-        let block = model.params().fma as usize;
-        let (m, n, k) = (35, 37, 3 * block);
-        let number = |x: f64| from_f64(format, x, Rounding::NearestEven);
-        for second in [
-            None,
-            Some(-60),
-            Some(33),
-            Some(34),
-            Some(38),
-            Some(39),
-            Some(60),
-        ] {
-            let second = number(second.map_or(0.0, |exponent| 2f64.powi(exponent)));
-            let largest = number(2f64.powi(63));
-            // Rows by turns of both signs, and some that do not overflow.
-            let a = (0..m * k).map(|at| match (at % m % 3, at / m / block) {
-                (row, 0) => number([1.0, -1.0, 1e-9][row] * 2f64.powi(63)),
-                _ => second,
-            });
-            let operands = Operands {
-                m,
-                n,
-                k,
-                a: a.collect(),
-                b: vec![largest; k * n],
-                c: vec![u64::from(1f32.to_bits()); m * n],
-            };
-            let want = expected(&model, &operands);
-            let infinite = |bits: &&u64| **bits & 0x7fff_ffff == 0x7f80_0000;
-            assert!(want.iter().filter(infinite).count() >= 2 * (m / 3) * n);
-            for level in levels() {
-                assert!(force_level(Some(level)));
-                let text = difference(&operands, &want, &compute(&model, &operands));
-                assert_eq!(text, None, "{model:?}, then {second:#x}, on {level:?}");
-            }
-        }
-    }
-    force_level(None);
-}
-
 /// A result of 13 fraction bits that overflows toward zero, and an addend far below the products, which only odd-even
 /// grouping drops.
 #[test]

@@ -249,8 +249,11 @@ impl Scalar {
     }
 }
 
-/// x * 2^`shift` cut toward zero. Left shifts are small: F is at most 25 and significands are short.
+/// x * 2^`shift` cut toward zero. Left shifts are small, unless x is zero: F is at most 25 and significands are short.
 fn cut(x: i64, shift: i32) -> i64 {
+    if x == 0 {
+        return 0;
+    }
     if shift >= 0 {
         return x << shift;
     }
