@@ -19,6 +19,15 @@ fn unit(arch: Arch, format: Format) -> Model {
     Model::new(arch, format, format, Format::Fp32).unwrap()
 }
 
+/// Units of different block sizes, with 8 bits of exponent.
+fn wide_units() -> [Model; 3] {
+    [
+        unit(Arch::Cdna3, Format::Bf16),
+        unit(Arch::Ampere, Format::Tf32),
+        unit(Arch::Hopper, Format::Bf16),
+    ]
+}
+
 fn two(exponent: i32) -> f64 {
     2f64.powi(exponent)
 }
@@ -112,11 +121,7 @@ fn infinities_of_c_stay_where_others_come_up() {
 #[test]
 fn an_infinity_times_a_block_of_zeros() {
     let _turn = one_at_a_time();
-    for model in [
-        unit(Arch::Cdna3, Format::Bf16),
-        unit(Arch::Ampere, Format::Tf32),
-        unit(Arch::Hopper, Format::Fp16),
-    ] {
+    for model in wide_units() {
         let block = model.params().fma as usize;
         let mut zeros = vec![0.0; 6 * block];
         zeros[3 * block..].fill(1.0);
@@ -154,11 +159,7 @@ fn products_at_the_limit() {
 #[test]
 fn a_product_as_far_below_the_base_as_zeros_seem() {
     let _turn = one_at_a_time();
-    for model in [
-        unit(Arch::Cdna3, Format::Bf16),
-        unit(Arch::Ampere, Format::Tf32),
-        unit(Arch::Hopper, Format::Bf16),
-    ] {
+    for model in wide_units() {
         let k = model.params().fma as usize;
         for (low_a, low_b) in [-124, -100, -60]
             .iter()

@@ -13,7 +13,7 @@ use generators::{ALL, Generator, Operands, Rng, draw, number_from_env};
 use mfma::format::{from_f64, to_f64};
 use mfma::gemm::{Problem, Storage, View, run_with};
 use mfma::kernel::{Family, family_of, force_level};
-use mfma::model::{Conventions, Interleave, Params, Scheme};
+use mfma::model::{Conventions, Interleave, Params, Scheme, catalogue};
 use mfma::threads::{Workers, set_num_threads};
 use mfma::{Arch, Format, Model, Rounding};
 
@@ -53,6 +53,18 @@ fn seed() -> u64 {
     let seed = number_from_env("MFMA_TEST_SEED", 1);
     println!("MFMA_TEST_SEED={seed}");
     seed
+}
+
+/// What is left to the reference is what only the toolbox computes.
+#[test]
+fn every_unit_of_hardware_has_a_fast_kernel() {
+    for row in catalogue().filter(|row| !row.instruction.is_empty()) {
+        for &[a, b] in row.inputs {
+            let model = Model::from_params(row.params, a, b, row.output).unwrap();
+            let family = family_of(&model);
+            assert_ne!(family, Family::Reference, "{} {a} {b}", row.arch);
+        }
+    }
 }
 
 #[test]

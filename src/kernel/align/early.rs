@@ -234,7 +234,6 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
         unsafe {
             let mut sums = [L::splat_i(0); V];
             let mut again = L::splat_i(0);
-            let mut most = s[0];
             for v in 0..V {
                 let c = L::load(c.add(v * L::COUNT));
                 let of_c = Self::s_of_c::<CARE>(&constants, c);
@@ -249,19 +248,21 @@ impl<L: Lanes, const N: usize, const OUT: u8, const WIDE: bool> Early<L, N, OUT,
                         _ => L::min_fields(s[v], constants.for_limit),
                     };
                 }
-                match CARE {
-                    CAREFUL => {
-                        let low = L::sub_i(constants.largest, s[v]);
-                        again = L::or(again, L::and(low, live.0[v]));
-                    }
-                    _ if v == 0 => most = s[0],
-                    _ => most = L::max_signed_fields(most, s[v]),
+                if CARE == CAREFUL {
+                    let low = L::sub_i(constants.largest, s[v]);
+                    again = L::or(again, L::and(low, live.0[v]));
                 }
                 let scale = L::from_bits(L::add_i(s[v], constants.scale));
                 sums[v] = L::to_int(L::mul(c, scale));
             }
-            if CARE != CAREFUL && L::any_greater(most, constants.largest) {
-                return true;
+            if CARE != CAREFUL {
+                let mut most = s[0];
+                for &s in &s[1..] {
+                    most = L::max_signed_fields(most, s);
+                }
+                if L::any_greater(most, constants.largest) {
+                    return true;
+                }
             }
             // What products are multiplied with.
             let mut aligned = s;

@@ -38,7 +38,7 @@ pub trait Rows<const N: usize, const GROUPS: usize>: Sized {
         live: &Live<Self::Level, VECTORS>,
     ) -> bool;
 
-    /// Do [`PLAIN`] and [`HIGH`] need a finite c?
+    /// Must infinities and NaNs be kept out of c? Those that come up in [`HIGH`] rows are taken out before [`PLAIN`] ones.
     const PARKS: bool;
 
     /// Must the results of [`HIGH`] rows be looked at before they become the next block's c? If not, such a row finds itself
