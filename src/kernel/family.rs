@@ -103,8 +103,15 @@ fn is_aligning(model: &Model) -> bool {
         && !params.sticky
 }
 
-/// The unit with an early c that computes the halves of an interleaved unit's blocks, if there is one. 8-bit factors are
-/// multiplied as binary16 numbers.
+/// Format in which factors of a format are multiplied: where blocks are interleaved, 8-bit ones become binary16 first.
+pub fn factor_format(params: &Params, format: Format) -> Format {
+    match (params.interleave, format.info().storage_bits) {
+        (Interleave::Mod4, 8) => Format::Fp16,
+        _ => format,
+    }
+}
+
+/// The unit with an early c that computes the halves of an interleaved unit's blocks, if there is one.
 pub fn half_block_unit(model: &Model) -> Option<Model> {
     let params = model.params();
     if params.interleave != Interleave::Mod4 || params.late_c || params.fma > 32 {
@@ -115,7 +122,7 @@ pub fn half_block_unit(model: &Model) -> Option<Model> {
         fma: params.fma / 2,
         ..*params
     };
-    let [a, b] = [model.a(), model.b()].map(|format| params.factor_format(format));
+    let [a, b] = [model.a(), model.b()].map(|format| factor_format(params, format));
     let half = Model::from_params(halves, a, b, model.output()).ok()?;
     // c is added to the halves' sum, and that is rounded to the output.
     let adds = model.addend_format().0 == model.output();

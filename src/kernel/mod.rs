@@ -30,8 +30,8 @@ mod sink;
 mod source;
 
 pub use dots::{DotKernel, dots_for};
-use family::half_block_unit;
 pub use family::{Family, family_of};
+use family::{factor_format, half_block_unit};
 pub use fp_mode::{FpMode, FpModeGuard};
 #[doc(hidden)]
 pub use level::force_level;

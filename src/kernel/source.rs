@@ -9,6 +9,7 @@ mod rounding;
 mod strip;
 mod words;
 
+use super::factor_format;
 use super::lanes::{Job, Lanes};
 use super::level::{Level, level, on_level};
 use crate::format::Format;
@@ -86,7 +87,7 @@ impl Source {
     pub fn flushed(self, params: &Params) -> Source {
         let least = match params.in_subnormals {
             true => 0.0,
-            false => min_normal(params.factor_format(self.format)),
+            false => min_normal(factor_format(params, self.format)),
         };
         Source { least, ..self }
     }

@@ -180,14 +180,6 @@ impl Params {
         }
     }
 
-    /// Format in which factors of a format are multiplied: where blocks are interleaved, 8-bit ones become binary16 first.
-    pub(crate) fn factor_format(&self, format: Format) -> Format {
-        match (self.interleave, format.info().storage_bits) {
-            (Interleave::Mod4, 8) => Format::Fp16,
-            _ => format,
-        }
-    }
-
     /// Refuses combinations that have no meaning, naming the field.
     pub fn check(&self, inputs: [Format; 2], output: Format) -> Result<(), Error> {
         let refuse = |message: String| Err(Error::new(ErrorCode::InvalidParams, message));

@@ -15,16 +15,13 @@ pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand, o: &mut impl 
     };
     let inner = Unit {
         params: &params,
-        a: unit.params.factor_format(unit.a),
-        b: unit.params.factor_format(unit.b),
+        a: factor_format(unit.a),
+        b: factor_format(unit.b),
         ..unit
     };
     let half = |format: Format, x: &[Decoded], first: usize| -> Vec<Decoded> {
         let chosen = x.iter().enumerate().filter(|(i, _)| i % 4 / 2 == first);
-        let to = unit.params.factor_format(format);
-        chosen
-            .map(|(_, &value)| widened(format, to, value))
-            .collect()
+        chosen.map(|(_, &value)| widened(format, value)).collect()
     };
     let mut sum = Operand::zero(unit.output);
     for first in [0, 1] {
@@ -36,9 +33,17 @@ pub fn block(unit: Unit, a: &[Decoded], b: &[Decoded], c: Operand, o: &mut impl 
     ieee::add(unit, c, sum, Rounding::NearestEven, o)
 }
 
-/// A factor in the format that it is multiplied in: the same value, but normalised down to binary16's minimum exponent.
-fn widened(from: Format, to: Format, value: Decoded) -> Decoded {
-    let (from, to) = (from.info(), to.info());
+/// Format in which a factor of the given format is multiplied.
+fn factor_format(format: Format) -> Format {
+    match format.info().storage_bits {
+        8 => Format::Fp16,
+        _ => format,
+    }
+}
+
+/// A factor as a number of [`factor_format`]: the same value, but normalised down to binary16's minimum exponent.
+fn widened(format: Format, value: Decoded) -> Decoded {
+    let (from, to) = (format.info(), factor_format(format).info());
     if from.format == to.format || value.class != Class::Finite {
         return value;
     }
